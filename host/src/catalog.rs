@@ -1,0 +1,1 @@
+//! The catalog: layers of agent types, skills and teams, merged field by field.

@@ -1,0 +1,3 @@
+//! The `replio` command.
+
+fn main() {}
