@@ -7,3 +7,4 @@
 pub mod catalog;
 pub mod diagnostic;
 pub mod names;
+pub mod plugins;
