@@ -6,5 +6,8 @@
 
 pub mod catalog;
 pub mod diagnostic;
+pub mod files;
 pub mod names;
+pub mod output;
+pub mod paths;
 pub mod plugins;

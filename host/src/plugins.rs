@@ -4,3 +4,5 @@
 pub mod digest;
 pub mod inspect;
 pub mod load;
+pub mod report;
+pub mod run;
