@@ -27,6 +27,7 @@
 
 mod bounded;
 mod check;
+mod document;
 mod edit;
 mod kind;
 mod layer;
@@ -45,6 +46,7 @@ mod teams;
 mod types;
 
 pub use bounded::LARGEST_FILE;
+pub use document::{parse_document, read_document};
 pub use edit::{EditError, remove_entry, set_entry};
 pub use kind::Kind;
 pub use layer::{Entry, Layer};

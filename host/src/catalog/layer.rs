@@ -46,6 +46,11 @@ impl Entry {
         &self.fields
     }
 
+    /// Sets `tool_permission` to exactly this.
+    pub fn replace_permissions(&mut self, permissions: Map<String, Value>) {
+        self.fields.insert("tool_permission".into(), permissions.into());
+    }
+
     /// Where it was read.
     pub fn place(&self) -> &Place {
         &self.place

@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_pipe_gets_one_line_for_each_row() {
         let expected =
-            "NAME         TEXT\na            one two three four five six seven\nlonger\\u{1b}  x y\n";
+            "NAME          TEXT\na             one two three four five six seven\nlonger\\u{1b}  x y\n";
         assert_eq!(table(None), expected);
     }
 
