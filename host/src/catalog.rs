@@ -1,1 +1,61 @@
 //! The catalog: layers of agent types, skills and teams, merged field by field.
+//!
+//! [`read_entries_file`] and [`read_skills_folder`] turn files into [`Layer`]s,
+//! plugins yield more of them, and a [`Stack`] puts those of one [`Kind`] on top
+//! of each other: bundled, plugins, global, local. [`Stack::resolve`] finds one
+//! entry, [`Resolved`] tells each field and where it comes from, and
+//! [`AgentType`], [`Skill`] and [`Team`] are what it describes. [`set_entry`] and
+//! [`remove_entry`] go the other way, from a wish to the new text of a file.
+//!
+//! ```
+//! use replio::catalog::{Kind, Origin, Stack, read_bundled, read_entries_text};
+//!
+//! let text = r#"{"writer": {"model": "local/small"}}"#;
+//! let (local, faults) = read_entries_text(Kind::Type, text, Origin::Local, None);
+//! assert!(faults.is_empty());
+//! let stack = Stack::new(Kind::Type, [read_bundled(Kind::Type), local]);
+//! let writer = stack.resolve("writer")?;
+//! assert_eq!(writer.origin(), "merged");
+//! assert_eq!(writer.agent_type().model.as_deref(), Some("local/small"));
+//! # Ok::<(), replio::catalog::Unknown>(())
+//! ```
+
+#![allow(
+    clippy::result_large_err,
+    reason = "a diagnostic is made once for a failure, never in a loop that is hot"
+)]
+
+mod bounded;
+mod check;
+mod edit;
+mod kind;
+mod layer;
+mod merge;
+mod origin;
+mod parse;
+mod permission;
+mod position;
+mod prompt;
+mod read;
+mod reference;
+mod resolved;
+mod scan;
+mod skills;
+mod teams;
+mod types;
+
+pub use bounded::LARGEST_FILE;
+pub use edit::{EditError, remove_entry, set_entry};
+pub use kind::Kind;
+pub use layer::{Entry, Layer};
+pub use merge::{Stack, Unknown};
+pub use origin::{Origin, Scope};
+pub use permission::{Action, Category, UnknownWord};
+pub use position::{Place, Position};
+pub use prompt::resolved_prompt;
+pub use read::{entry_from_json, read_bundled, read_entries_file, read_entries_text};
+pub use reference::Reference;
+pub use resolved::{Field, Hidden, Resolved};
+pub use skills::read_skills_folder;
+pub use teams::{DEFAULT_ITERATIONS, DEFAULT_VERDICT, Loop, Stage, Team};
+pub use types::{AgentType, Skill};

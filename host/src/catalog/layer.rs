@@ -1,0 +1,133 @@
+//! One layer of one kind: the entries that a single origin contributes, and
+//! what of it could not be read.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use super::check::{self, Fault};
+use super::{Kind, Origin, Place};
+use crate::diagnostic::Diagnostic;
+use crate::names::EntryName;
+
+/// One entry as its layer has it: only the fields that were set, each known
+/// and of the right shape. `null` stands for "reset this to its default".
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub(super) fields: Map<String, Value>,
+    pub(super) place: Place,
+}
+
+impl Entry {
+    /// An entry of these fields. Unknown ones, `name` and keys that begin
+    /// with `$` are dropped.
+    ///
+    /// # Errors
+    /// The first field that has the wrong shape.
+    pub fn new(kind: Kind, fields: Map<String, Value>) -> Result<Self, Diagnostic> {
+        let checked = check::entry(kind, fields);
+        match checked.faults.into_iter().next() {
+            Some(fault) => Err(fault.diagnostic()),
+            None => Ok(Self { fields: checked.fields, place: Place::nowhere() }),
+        }
+    }
+
+    /// The same entry, read at this place.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// The fields that are set.
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.fields
+    }
+
+    /// Where it was read.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+}
+
+/// What one origin says about one kind.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// What the entries are.
+    pub kind: Kind,
+    /// Where they come from.
+    pub origin: Origin,
+    /// The file or folder, when there is one.
+    pub file: Option<PathBuf>,
+    /// The entries, in the order of their file.
+    pub entries: IndexMap<EntryName, Entry>,
+    /// Names of entries that are there and could not be read. Text, since the
+    /// name itself may be the fault.
+    pub lost: BTreeSet<String>,
+    /// How many more were lost that have no name at all.
+    pub lost_without_name: usize,
+    /// Whether the whole file could not be read.
+    pub damaged: bool,
+}
+
+impl Layer {
+    /// A layer without entries.
+    pub fn new(kind: Kind, origin: Origin) -> Self {
+        Self {
+            kind,
+            origin,
+            file: None,
+            entries: IndexMap::new(),
+            lost: BTreeSet::new(),
+            lost_without_name: 0,
+            damaged: false,
+        }
+    }
+
+    /// The same layer, from this file or folder.
+    #[must_use]
+    pub fn with_file(mut self, file: Option<PathBuf>) -> Self {
+        self.file = file;
+        self
+    }
+
+    /// Adds an entry and returns the one of the same name that it replaces.
+    pub fn insert(&mut self, name: EntryName, entry: Entry) -> Option<Entry> {
+        self.entries.insert(name, entry)
+    }
+
+    /// The entry of this name.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(name)
+    }
+
+    /// Counts an entry as lost and says why, with the place of each fault.
+    pub(super) fn lose(&mut self, name: Option<&str>, faults: Vec<Fault>, place: &Place) -> Vec<Diagnostic> {
+        let kind = self.kind.described();
+        let who = if let Some(name) = name {
+            self.lost.insert(name.to_owned());
+            format!("{kind} {} is left out", check::quote(name))
+        } else {
+            self.lost_without_name += 1;
+            format!("{} is left out", check::article(kind))
+        };
+        let diagnostic = |fault: Fault| {
+            // An empty path is the member itself, which begins with its key.
+            let position = match fault.path.as_slice() {
+                [] => place.position(),
+                path => place.locate(path, fault.on_key),
+            };
+            let mut diagnostic = fault.diagnostic();
+            diagnostic.message = format!("{who}: {}", diagnostic.message);
+            diagnostic.file = place.file().map(PathBuf::from).or_else(|| self.file.clone());
+            diagnostic.plugin = self.origin.plugin().cloned();
+            match position {
+                Some(position) => diagnostic.at(position.line, position.column),
+                None => diagnostic,
+            }
+        };
+        faults.into_iter().map(diagnostic).collect()
+    }
+}
