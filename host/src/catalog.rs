@@ -28,6 +28,7 @@
 mod bounded;
 mod check;
 mod edit;
+mod json;
 mod kind;
 mod layer;
 mod merge;
