@@ -60,3 +60,6 @@ pub use resolved::{Field, Hidden, Resolved};
 pub use skills::read_skills_folder;
 pub use teams::{DEFAULT_ITERATIONS, DEFAULT_VERDICT, Loop, Stage, Team};
 pub use types::{AgentType, Skill};
+
+#[cfg(test)]
+mod tests;
