@@ -28,6 +28,7 @@
 mod bounded;
 mod check;
 mod edit;
+mod entry;
 mod json;
 mod kind;
 mod layer;
@@ -47,8 +48,9 @@ mod types;
 
 pub use bounded::LARGEST_FILE;
 pub use edit::{EditError, remove_entry, set_entry};
+pub use entry::Entry;
 pub use kind::Kind;
-pub use layer::{Entry, Layer};
+pub use layer::Layer;
 pub use merge::{Stack, Unknown};
 pub use origin::{Origin, Scope};
 pub use permission::{Action, Category, UnknownWord};

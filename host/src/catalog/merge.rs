@@ -2,7 +2,7 @@
 //! Each question looks only at the names that it is about.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Entry, Kind, Layer, Origin, Reference, Resolved, Scope};
 use crate::diagnostic::Diagnostic;
@@ -140,19 +140,22 @@ impl Stack {
 
     /// Every entry, in the order of the names.
     pub fn all(&self) -> Vec<Resolved<'_>> {
-        let mut entries: Vec<(&EntryName, &Layer, &Entry)> = Vec::new();
-        for layer in &self.layers {
-            entries.extend(layer.entries.iter().map(|(name, entry)| (name, layer, entry)));
+        let mut all: Vec<(&str, Vec<Contribution<'_>>)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (depth, layer) in self.layers.iter().enumerate() {
+            places.reserve(layer.entries.len().saturating_sub(places.len()));
+            for (name, entry) in &layer.entries {
+                let place = *places.entry(name.as_str()).or_insert(all.len());
+                if place == all.len() {
+                    all.push((name.as_str(), Vec::with_capacity(self.layers.len() - depth)));
+                }
+                all[place].1.push((layer, entry));
+            }
         }
-        // Stable: the entries of one name stay in the order of the layers.
-        entries.sort_by(|left, right| left.0.cmp(right.0));
-        entries
-            .chunk_by(|left, right| left.0 == right.0)
-            .map(|same| {
-                let found = same.iter().map(|(_, layer, entry)| (*layer, *entry)).collect();
-                Resolved::new(self.kind, same[0].0.as_str().into(), without_collisions(found))
-            })
-            .collect()
+        all.sort_unstable_by_key(|(name, _)| *name);
+        let resolved =
+            |(name, found)| Resolved::new(self.kind, Cow::Borrowed(name), without_collisions(found));
+        all.into_iter().map(resolved).collect()
     }
 
     /// What is to be said about plugins that define the same name, one

@@ -221,7 +221,8 @@ impl Reader {
                 for ignored in &member.checked.ignored {
                     self.warn_ignored(ignored, &place);
                 }
-                self.layer.insert(member.name, Entry { fields: member.checked.fields, place });
+                let entry = Entry::from_checked(self.layer.kind, member.checked.fields, place);
+                self.layer.insert(member.name, entry);
             }
             Err(faults) => {
                 let diagnostics = self.layer.lose(key.or(inner.as_deref()), faults, &place);

@@ -12,8 +12,8 @@ fn an_object_and_a_list_say_the_same() {
     assert!(faults.is_empty(), "{faults:?}");
     assert_eq!(names(&object), ["a", "b"]);
     assert_eq!(names(&list), ["a", "b"]);
-    assert_eq!(object.entries["a"].fields(), list.entries["a"].fields());
-    assert_eq!(json!(object.entries["a"].fields()), json!({"model": "m"}));
+    assert_eq!(object.entries["a"], list.entries["a"]);
+    assert_eq!(json!(object.entries["a"].to_json()), json!({"model": "m"}));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn an_unknown_field_is_warned_about_once_for_each_file() {
     let (layer, faults) =
         read_types("{\"a\": {\"color\": 1, \"model\": \"m\"},\n \"b\": {\"color\": 2, \"size\": 3}}");
     assert_eq!(names(&layer), ["a", "b"]);
-    assert!(layer.entries["a"].fields().get("color").is_none());
+    assert!(layer.entries["a"].get("color").is_none());
     assert_eq!(places(&faults), ["unknown-field 1:8", "unknown-field 2:20"]);
 }
 
@@ -205,7 +205,7 @@ fn a_team_with_bare_and_full_stages_is_read() {
 #[test]
 fn what_a_plugin_sends_is_checked_like_a_file() {
     let ok = entry_from_json(Kind::Skill, r##"{"name": "s", "content": "# s", "later_field": 1}"##).unwrap();
-    assert_eq!((ok.0.as_str(), json!(ok.1.fields())), ("s", json!({"content": "# s"})));
+    assert_eq!((ok.0.as_str(), json!(ok.1.to_json())), ("s", json!({"content": "# s"})));
     for (text, code) in [
         ("[]", "wrong-type"),
         ("{", "bad-json"),
