@@ -72,9 +72,8 @@ impl Layer {
             format!("{} is left out", check::article(kind))
         };
         let diagnostic = |fault: Fault| {
-            // An empty path is the member itself, which begins with its key.
             let position = match fault.path.as_slice() {
-                [] => place.position(),
+                [] if fault.on_key => place.position(),
                 path => place.locate(path, fault.on_key),
             };
             let mut diagnostic = fault.diagnostic();

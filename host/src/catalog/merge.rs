@@ -2,7 +2,7 @@
 //! Each question looks only at the names that it is about.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Entry, Kind, Layer, Origin, Reference, Resolved, Scope};
 use crate::diagnostic::Diagnostic;
@@ -101,9 +101,9 @@ impl Stack {
 
     /// The names of all entries, sorted, each once.
     pub fn names(&self) -> Vec<&EntryName> {
-        let mut names: Vec<&EntryName> = self.layers.iter().flat_map(|layer| layer.entries.keys()).collect();
-        names.sort();
-        names.dedup();
+        let all: HashSet<&EntryName> = self.layers.iter().flat_map(|layer| layer.entries.keys()).collect();
+        let mut names: Vec<&EntryName> = all.into_iter().collect();
+        names.sort_unstable();
         names
     }
 
@@ -111,31 +111,25 @@ impl Stack {
     /// bundled entry, if there is one, with that plugin's alone on top.
     ///
     /// # Errors
-    /// No layer has it.
+    /// No layer has it; the error knows the nearest name that exists.
     pub fn resolve(&self, name: &str) -> Result<Resolved<'_>, Unknown> {
-        let unknown = || self.unknown(name);
-        let reference: Reference = name.parse().map_err(|_| unknown())?;
+        self.get(name).ok_or_else(|| self.unknown(name))
+    }
+
+    /// The same, where it doesn't matter what else there is.
+    pub fn get(&self, name: &str) -> Option<Resolved<'_>> {
+        let reference: Reference = name.parse().ok()?;
         let entry = reference.name.as_str();
-        let found: Vec<Contribution<'_>> = match &reference.plugin {
-            None => without_collisions(self.contributions(entry).collect()),
-            Some(plugin) => {
-                let own = |layer: &Layer| layer.origin.plugin() == Some(plugin);
-                let owner = self.layers.iter().rfind(|layer| own(layer) && layer.get(entry).is_some());
-                let owner = owner.ok_or_else(unknown)?;
-                let bundled = |layer: &Layer| layer.origin == Origin::Bundled;
-                self.contributions(entry)
-                    .filter(|(layer, _)| bundled(layer) || layer.origin == owner.origin)
-                    .collect()
-            }
+        let Some(plugin) = &reference.plugin else {
+            let found = without_collisions(self.contributions(entry).collect());
+            let (name, _) = found.first()?.0.entries.get_key_value(entry)?;
+            return Some(Resolved::new(self.kind, Cow::Borrowed(name.as_str()), found));
         };
-        if found.is_empty() {
-            return Err(unknown());
-        }
-        let name = match (&reference.plugin, found[0].0.entries.get_key_value(entry)) {
-            (None, Some((name, _))) => Cow::Borrowed(name.as_str()),
-            _ => Cow::Owned(reference.to_string()),
-        };
-        Ok(Resolved::new(self.kind, name, found))
+        let own = |layer: &&Layer| layer.origin.plugin() == Some(plugin) && layer.get(entry).is_some();
+        let owner = &self.layers.iter().rfind(own)?.origin;
+        let concerned = |origin: &Origin| *origin == Origin::Bundled || origin == owner;
+        let found = self.contributions(entry).filter(|(layer, _)| concerned(&layer.origin)).collect();
+        Some(Resolved::new(self.kind, Cow::Owned(reference.to_string()), found))
     }
 
     /// Every entry, in the order of the names.

@@ -1,5 +1,6 @@
 //! Reading `types.json` and `teams.json`, whole and broken.
 
+use std::fmt::Write;
 use std::fs;
 
 use super::*;
@@ -85,8 +86,8 @@ fn nesting_up_to_127_levels_is_read_and_deeper_is_damage_not_a_crash() {
 #[test]
 fn a_broken_entry_is_lost_at_its_very_value_and_all_others_work() {
     for (entry, place, says) in [
-        ("5", "wrong-type 2:1", "an object"),
-        ("null", "wrong-type 2:1", "an object"),
+        ("5", "wrong-type 2:9", "an object"),
+        ("null", "wrong-type 2:9", "an object"),
         (r#"{"tags": 5}"#, "wrong-type 2:18", "a list of texts"),
         (r#"{"skills": "abc"}"#, "wrong-type 2:20", "a list of texts"),
         (r#"{"skills": ["a", 7]}"#, "wrong-type 2:26", "element 2"),
@@ -234,6 +235,34 @@ fn an_entry_knows_where_it_and_its_fields_stand() {
     assert_eq!(place.position(), Some(Position { line: 3, column: 3 }));
     assert_eq!(place.field(&["model"]), Some(Position { line: 3, column: 18 }));
     assert_eq!(place.field(&["tool_permission", "web"]), Some(Position { line: 3, column: 50 }));
+}
+
+#[test]
+fn a_file_of_nothing_but_faults_is_read_in_bearable_time_and_space() {
+    let repeat = |times: usize, write: &dyn Fn(&mut String, usize)| {
+        let mut text = String::new();
+        (0..times).for_each(|number| write(&mut text, number));
+        text
+    };
+    let broken = repeat(20_000, &|text, n| write!(text, ",\"é{n}\":{{\"tags\":5}}").unwrap());
+    let (layer, faults) = read_types(&format!("{{\"ä\": 1{broken}}}"));
+    assert_eq!(layer.lost.len(), 20_001);
+    assert_eq!((faults.len(), faults[1000].code), (1001, "more-faults"));
+    assert!(faults[1000].message.starts_with("19001 "), "{}", faults[1000].message);
+    let unknown = repeat(100_000, &|text, n| write!(text, "\"x{n}\":0,").unwrap());
+    let (layer, faults) = read_types(&format!("{{\"a\": {{{unknown} \"model\": \"m\"}}}}"));
+    assert_eq!((names(&layer), faults.len()), (vec!["a"], 50));
+    let (layer, faults) = read_types(&format!("[{}0]", "0,".repeat(4_000_000)));
+    assert!(layer.damaged);
+    assert_eq!(faults[0].code, "too-large");
+}
+
+#[test]
+fn columns_are_counted_in_characters_however_long_the_line() {
+    for pad in [0, 1, 4090, 4095, 4096, 9000] {
+        let text = format!("\n{{\"$x\": \"{}\", \"a\": 5}}", "é".repeat(pad));
+        assert_eq!(places(&read_types(&text).1), [format!("wrong-type 2:{}", 17 + pad)], "{pad}");
+    }
 }
 
 #[test]
