@@ -90,6 +90,17 @@ fn null_resets_one_category_or_all_of_them() {
 }
 
 #[test]
+fn a_reset_of_all_permissions_hides_nothing_where_nothing_lies_below() {
+    let global = types(Origin::Global, &json!({"t": {"tool_permission": null}}));
+    let local = types(Origin::Local, &json!({"t": {"tool_permission": {"web": "deny"}}}));
+    let stack = Stack::new(Kind::Type, [global.clone(), local]);
+    let categories = stack.resolve("t").unwrap().categories();
+    assert_eq!(categories.len(), 1);
+    assert_eq!((categories[0].value, categories[0].hidden.len()), (Some(Action::Deny), 0));
+    assert!(Stack::new(Kind::Type, [global]).resolve("t").unwrap().categories().is_empty());
+}
+
+#[test]
 fn a_null_prompt_or_model_is_unset_and_an_empty_model_too() {
     let local = json!({"researcher": {"system_prompt": null, "skills": ["s"]}, "t": {"model": ""}});
     let stack = Stack::new(Kind::Type, [types(Origin::Local, &local), read_bundled(Kind::Type)]);
