@@ -35,13 +35,9 @@
 //! # Ok::<(), replio::catalog::Unknown>(())
 //! ```
 
-#![allow(
-    clippy::result_large_err,
-    reason = "a diagnostic is made once for a failure, never in a loop that is hot"
-)]
-
 mod bounded;
 mod check;
+mod document;
 mod edit;
 mod entry;
 mod json;
@@ -62,6 +58,7 @@ mod teams;
 mod types;
 
 pub use bounded::LARGEST_FILE;
+pub use document::{parse_document, read_document};
 pub use edit::{EditError, remove_entry, set_entry};
 pub use entry::Entry;
 pub use kind::Kind;

@@ -1,3 +1,56 @@
-//! The `replio` command.
+//! The `replio` command: parse, run, exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use replio::app::App;
+use replio::commands::{self, Cli};
+use replio::diagnostic::Diagnostic;
+use replio::output::Output;
+use replio::paths::{Places, Surroundings};
+use replio::plugins::load;
+
+fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == load::RUNNER_VERB) {
+        return match load::run_as_runner() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    cli.options.choose_color();
+    let output = cli.options.output();
+    let places = Surroundings::of_this_process(cli.options.path.clone()).and_then(|from| Places::find(&from));
+    let places = match places {
+        Ok(places) => places,
+        Err(failure) => {
+            output.failure(&failure, &[]);
+            return ExitCode::FAILURE;
+        }
+    };
+    match &cli.command {
+        Some(command) => {
+            let app = App::new(places, output, cli.options.plugins_off());
+            ExitCode::from(commands::run_and_print(command, &app))
+        }
+        None => ExitCode::SUCCESS,
+    }
+}
+
+/// Says what is wrong with the arguments, as JSON too where that was asked for.
+fn usage(error: &clap::Error) -> ExitCode {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if !is_help && std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let message = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
+        let failure = Diagnostic::new("usage", message).help("see `replio --help`");
+        Output { json: true, ..Output::default() }.failure(&failure, &[]);
+        return ExitCode::from(2);
+    }
+    let _ = error.print();
+    ExitCode::from(if is_help { 0 } else { 2 })
+}

@@ -1,6 +1,15 @@
 //! Native plugins: what a library says of itself, running it in a process of
 //! its own, the store on disk, and the verbs that change it.
 
+pub mod changes;
 pub mod digest;
+pub mod drift;
 pub mod inspect;
+pub mod layer;
 pub mod load;
+pub mod lockfile;
+pub mod provides;
+pub mod report;
+pub mod run;
+pub mod status;
+pub mod store;

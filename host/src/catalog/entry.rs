@@ -96,6 +96,14 @@ impl Entry {
         self.fields().map(|(name, value)| (name.to_owned(), value.clone())).collect()
     }
 
+    /// Sets `tool_permission` to exactly this. An action that is none counts
+    /// as a denial.
+    pub fn replace_permissions(&mut self, permissions: Map<String, Value>) {
+        let mut fields = self.to_json();
+        fields.insert("tool_permission".to_owned(), Value::Object(permissions));
+        *self = Self::from_checked(self.kind, fields, self.place.clone());
+    }
+
     pub(super) fn permission(&self) -> Permission {
         self.permission
     }
@@ -118,8 +126,9 @@ impl Permission {
         let Value::Object(map) = value else { return Self::Whole(Said::Reset) };
         Self::Each(Category::ALL.map(|category| match map.get(category.word()) {
             None => Said::Nothing,
+            Some(Value::Null) => Said::Reset,
             Some(action) => {
-                action.as_str().and_then(|word| word.parse().ok()).map_or(Said::Reset, Said::Action)
+                Said::Action(action.as_str().and_then(|word| word.parse().ok()).unwrap_or(Action::Deny))
             }
         }))
     }

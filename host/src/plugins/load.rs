@@ -1,6 +1,131 @@
-//! The runner's side.
+//! The runner: the process of its own in which plugins run. It forks a child
+//! for each plugin, so that no plugin can touch the host or another plugin,
+//! and passes on to the host what each child reported and how it ended.
+//!
+//! All of the host's `unsafe` code is in this module and those under it. The
+//! runner itself opens no library and has one thread, which is what makes
+//! forking it sound.
 #![allow(unsafe_code)]
-/// The glibc.
-pub fn glibc_version() -> Option<super::inspect::Glibc> {
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::names::PluginName;
+use crate::plugins::digest::Digest;
+use crate::plugins::inspect::Glibc;
+use crate::plugins::report::Limits;
+
+#[cfg(unix)]
+mod child;
+#[cfg(unix)]
+mod door;
+#[cfg(unix)]
+mod fork;
+#[cfg(unix)]
+mod library;
+
+/// The hidden verb with which the host starts itself as a runner.
+pub const RUNNER_VERB: &str = "__run-plugins";
+
+/// What the host asks of the runner, on its standard input.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// What each run may take.
+    pub limits: Limits,
+    /// The plugins to run, each in a child of its own.
+    pub plugins: Vec<PluginToRun>,
+}
+
+/// One library to open and run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PluginToRun {
+    /// The plugin's name.
+    pub name: PluginName,
+    /// The library, by absolute path.
+    pub path: PathBuf,
+    /// The library's digest, which the report repeats.
+    pub sha256: Digest,
+}
+
+/// How one child ended, as the runner passes it on; the report's bytes follow.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Ended {
+    /// Which plugin of the request.
+    pub plugin: usize,
+    /// How.
+    pub how: How,
+    /// What it printed, cut off where it was too much.
+    pub output: String,
+    /// How many bytes of report follow.
+    pub report_bytes: usize,
+}
+
+/// The ways in which a child ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// It ended by itself, with this code.
+    Exited(i32),
+    /// A signal ended it.
+    Signal(i32),
+    /// The runner ended it, since it took too long.
+    TimedOut,
+    /// The runner ended it, since its report was too long.
+    TooMuch,
+    /// It could not be started.
+    NotStarted(String),
+}
+
+/// Runs this process as the runner: reads the request from standard input, and
+/// writes for each plugin how its child ended and what it reported.
+///
+/// # Errors
+/// When the request can't be read, or the host has gone away.
+pub fn run_as_runner() -> io::Result<()> {
+    let mut text = Vec::new();
+    io::stdin().lock().read_to_end(&mut text)?;
+    let request: Request = serde_json::from_slice(&text)?;
+    let mut output = io::stdout().lock();
+    run_children(&request, &mut |ended, report| {
+        let head = serde_json::to_vec(&ended)?;
+        let length = u32::try_from(head.len()).map_err(io::Error::other)?;
+        output.write_all(&length.to_le_bytes())?;
+        output.write_all(&head)?;
+        output.write_all(report)?;
+        output.flush()
+    })
+}
+
+#[cfg(unix)]
+use fork::run_children;
+
+/// Plugins run on Unix so far.
+#[cfg(not(unix))]
+fn run_children(
+    request: &Request,
+    passed_on: &mut dyn FnMut(Ended, &[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    for plugin in 0..request.plugins.len() {
+        let how = How::NotStarted("plugins can't run on this system yet".into());
+        passed_on(Ended { plugin, how, output: String::new(), report_bytes: 0 }, &[])?;
+    }
+    Ok(())
+}
+
+/// The version of the C library this process runs on; `None` where it is not
+/// glibc.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn glibc_version() -> Option<Glibc> {
+    // SAFETY: the function takes nothing and returns a static C string.
+    let text = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
+    Glibc::parse(text.to_str().ok()?)
+}
+
+/// The version of the C library this process runs on; `None` where it is not
+/// glibc.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn glibc_version() -> Option<Glibc> {
     None
 }

@@ -1,0 +1,123 @@
+//! Puts places, plugin layer and catalog together for one command, and opens
+//! of them only what the command needs.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+use crate::catalog::{Kind, Origin, Scope, Stack, read_bundled, read_entries_file, read_skills_folder};
+use crate::diagnostic::Diagnostic;
+use crate::output::Output;
+use crate::paths::Places;
+use crate::plugins::layer::PluginLayer;
+use crate::plugins::store::{CheckedFiles, Store};
+
+/// What one command works with.
+#[derive(Debug)]
+pub struct App {
+    /// Where files are.
+    pub places: Places,
+    /// Where words go.
+    pub output: Output,
+    plugins_off: bool,
+    warnings: RefCell<Vec<Diagnostic>>,
+    plugin_layer: OnceCell<Rc<PluginLayer>>,
+    stacks: [OnceCell<Stack>; 3],
+}
+
+impl App {
+    /// Nothing is read yet. With `plugins_off`, no plugin adds anything.
+    pub fn new(places: Places, output: Output, plugins_off: bool) -> Self {
+        Self {
+            places,
+            output,
+            plugins_off,
+            warnings: RefCell::default(),
+            plugin_layer: OnceCell::new(),
+            stacks: Default::default(),
+        }
+    }
+
+    /// Uses a plugin layer that was built before and is still right.
+    #[must_use]
+    pub fn with_plugin_layer(self, layer: Rc<PluginLayer>) -> Self {
+        let _ = self.plugin_layer.set(layer);
+        self
+    }
+
+    /// Whether plugins are left out of this run.
+    pub fn plugins_off(&self) -> bool {
+        self.plugins_off
+    }
+
+    /// The plugin stores there are, the global one first.
+    pub fn stores(&self) -> Vec<Store> {
+        let store = |scope| Some(Store::new(scope, self.places.folder(scope)?));
+        [Scope::Global, Scope::Local].into_iter().filter_map(store).collect()
+    }
+
+    /// What is noted about store files that were found right.
+    pub fn checked_files(&self) -> CheckedFiles {
+        CheckedFiles::read(self.places.global())
+    }
+
+    /// The plugin layer. Built, which runs the plugins, at the first call.
+    pub fn plugin_layer(&self) -> &PluginLayer {
+        self.shared_plugin_layer()
+    }
+
+    fn shared_plugin_layer(&self) -> &Rc<PluginLayer> {
+        self.plugin_layer.get_or_init(|| {
+            if self.plugins_off {
+                return Rc::default();
+            }
+            let layer = PluginLayer::rebuild(&self.stores(), &mut self.checked_files());
+            for plugin in &layer.plugins {
+                plugin.tell(self.output);
+            }
+            Rc::new(layer)
+        })
+    }
+
+    /// The plugin layer, where a command has built it.
+    pub fn built_plugin_layer(&self) -> Option<Rc<PluginLayer>> {
+        self.plugin_layer.get().cloned()
+    }
+
+    /// All layers of one kind. Read at the first call.
+    pub fn stack(&self, kind: Kind) -> &Stack {
+        self.stacks[kind as usize].get_or_init(|| {
+            let plugin_layer = self.plugin_layer();
+            self.warn(plugin_layer.warnings.iter().cloned());
+            let mut layers = vec![read_bundled(kind)];
+            layers.extend(plugin_layer.layers(kind).cloned());
+            for scope in [Scope::Global, Scope::Local] {
+                let Some(folder) = self.places.folder(scope) else { continue };
+                let path = Places::of_kind(&folder, kind);
+                let (layer, diagnostics) = match kind {
+                    Kind::Skill => read_skills_folder(&path, Origin::from(scope)),
+                    Kind::Type | Kind::Team => read_entries_file(kind, &path, Origin::from(scope)),
+                };
+                self.warn(diagnostics);
+                layers.push(layer);
+            }
+            let stack = Stack::new(kind, layers);
+            self.warn(stack.collisions());
+            stack
+        })
+    }
+
+    /// Notes warnings for the end of the command; the same one only once.
+    pub fn warn(&self, warnings: impl IntoIterator<Item = Diagnostic>) {
+        let mut noted = self.warnings.borrow_mut();
+        for warning in warnings {
+            if !noted.contains(&warning) {
+                noted.push(warning);
+            }
+        }
+    }
+
+    /// The warnings so far, which are then forgotten.
+    pub fn take_warnings(&self) -> Vec<Diagnostic> {
+        self.warnings.take()
+    }
+}

@@ -1,0 +1,168 @@
+//! The command line: one file for each noun. Commands are thin: they call one
+//! function and hand what it returns to [`output`](crate::output). The REPL's
+//! lines go through the same parser.
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::app::App;
+use crate::diagnostic::Diagnostic;
+use crate::output::{Answer, Output, Verbosity};
+
+mod agent_type;
+mod completions;
+mod plugins;
+mod skill;
+mod team;
+
+/// What a command returns: what it has to say, or why it could not be done.
+pub type CommandResult<'a> = Result<Box<dyn Answer + 'a>, Diagnostic>;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Run AI agents from a catalog of agent types, skills and teams that plugins extend.
+///
+/// Without a command, replio opens a session in which the same commands work
+/// with a leading slash.
+#[derive(Debug, Parser)]
+#[command(name = "replio", version, styles = STYLES, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Examples:
+  replio type list                         the agent types there are, and where each comes from
+  replio plugins install ./libaudit.so     add what a plugin brings
+  replio type new writer --deny bash       override one field of a type in this project
+  replio                                   open a session")]
+pub struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub options: GlobalOptions,
+    /// The command; none opens a session.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What holds for every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct GlobalOptions {
+    /// The project to work in, instead of the one around the current folder
+    #[arg(long, global = true, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Leave plugins out (also REPLIO_NO_PLUGINS=1)
+    #[arg(long, global = true)]
+    pub no_plugins: bool,
+    /// When to use colour (NO_COLOR is honoured too)
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
+    /// Say more: what plugins print, and what lies behind an error
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Say no more than the answer and errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal.
+    Auto,
+    /// In a pipe too.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// The nouns.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Agent types: what an agent is told and what it may do
+    #[command(name = "type", visible_alias = "types")]
+    Type(agent_type::Arguments),
+    /// Skills: instructions that agent types attach
+    #[command(visible_alias = "skills")]
+    Skill(skill::Arguments),
+    /// Teams: agent types that work one after another
+    #[command(visible_alias = "teams")]
+    Team(team::Arguments),
+    /// Plugins: shared libraries that add types, skills and teams
+    #[command(visible_alias = "plugin")]
+    Plugins(plugins::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
+}
+
+impl GlobalOptions {
+    /// Where words go, by these options.
+    pub fn output(&self) -> Output {
+        let verbosity = match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        };
+        Output { json: self.json, verbosity }
+    }
+
+    /// Has the whole process use colour, or not, as these options say.
+    pub fn choose_color(&self) {
+        match self.color {
+            ColorWhen::Auto => anstream::ColorChoice::Auto,
+            ColorWhen::Always => anstream::ColorChoice::Always,
+            ColorWhen::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+
+    /// Whether plugins are left out, by these options or the environment.
+    pub fn plugins_off(&self) -> bool {
+        self.no_plugins
+            || std::env::var_os("REPLIO_NO_PLUGINS").is_some_and(|value| !value.is_empty() && value != "0")
+    }
+}
+
+impl Command {
+    /// Does it.
+    ///
+    /// # Errors
+    /// Why it could not be done.
+    pub fn run<'a>(&'a self, app: &'a App) -> CommandResult<'a> {
+        match self {
+            Self::Type(arguments) => agent_type::run(arguments, app),
+            Self::Skill(arguments) => skill::run(arguments, app),
+            Self::Team(arguments) => team::run(arguments, app),
+            Self::Plugins(arguments) => plugins::run(arguments, app),
+            Self::Completions(arguments) => Ok(completions::run(arguments)),
+        }
+    }
+}
+
+/// The whole command line, for help, completions and the REPL.
+pub fn definition() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs a parsed command in an app and prints what it says. Returns the exit
+/// code.
+pub fn run_and_print(command: &Command, app: &App) -> u8 {
+    let result = command.run(app);
+    let warnings = app.take_warnings();
+    match result {
+        Ok(answer) => {
+            let failed = answer.failed();
+            app.output.answer(&*answer, &warnings);
+            u8::from(failed)
+        }
+        Err(failure) => {
+            app.output.failure(&failure, &warnings);
+            1
+        }
+    }
+}

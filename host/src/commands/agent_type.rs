@@ -1,0 +1,16 @@
+//! `replio type`.
+
+use clap::Args;
+
+use super::CommandResult;
+use crate::app::App;
+use crate::diagnostic::Diagnostic;
+
+/// The arguments of `replio type`.
+#[derive(Debug, Args)]
+pub struct Arguments {}
+
+/// Does it.
+pub(super) fn run<'a>(_arguments: &'a Arguments, _app: &'a App) -> CommandResult<'a> {
+    Err(Diagnostic::new("not-yet", "this command comes with the next commit"))
+}

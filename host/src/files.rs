@@ -1,0 +1,269 @@
+//! The one place that writes files. A file is written whole or not at all, and
+//! whoever reads one to change it holds a lock until it is written.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::diagnostic::Diagnostic;
+
+/// How long to wait for another process that holds a lock.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What could not be done to which file.
+#[derive(Debug, thiserror::Error)]
+#[error("can't {action} {}: {error}", path.display())]
+pub struct FileError {
+    action: &'static str,
+    path: PathBuf,
+    #[source]
+    error: io::Error,
+}
+
+impl FileError {
+    fn new(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self { action, path: path.to_owned(), error }
+    }
+
+    /// The system's error.
+    pub fn io(&self) -> &io::Error {
+        &self.error
+    }
+}
+
+impl From<FileError> for Diagnostic {
+    fn from(error: FileError) -> Self {
+        let help = match error.error.kind() {
+            io::ErrorKind::PermissionDenied => "check who owns the folder and whether you may write to it",
+            io::ErrorKind::ReadOnlyFilesystem => {
+                "the file system is read-only; choose another folder with REPLIO_HOME or --path"
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                "make room on the disk; nothing was changed"
+            }
+            io::ErrorKind::WouldBlock => "another replio holds the lock; wait for it to end, or end it",
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                "something else has that name; move it out of the way"
+            }
+            _ => "nothing was changed; mend the cause and try again",
+        };
+        Self::new("file-error", error.to_string()).help(help)
+    }
+}
+
+/// Makes a folder, and those above it.
+///
+/// # Errors
+/// When the system refuses.
+pub fn create_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(FileError::new("make the folder", path))
+}
+
+/// Writes a file whole: beside it first, then moved over it. A link is followed
+/// and stays a link; an existing file's permissions stay.
+///
+/// # Errors
+/// When the system refuses; what was there before is then untouched.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let temporary = write_beside(path, bytes)?;
+    if let Ok(existing) = fs::metadata(path) {
+        fs::set_permissions(temporary.path(), existing.permissions())
+            .map_err(FileError::new("set the permissions of", path))?;
+    }
+    temporary.persist(path).map_err(|error| FileError::new("replace", path)(error.error))?;
+    settle(path);
+    Ok(())
+}
+
+/// Writes a file that must not be there yet.
+///
+/// # Errors
+/// When it is there, or the system refuses.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_beside(path, bytes)?
+        .persist_noclobber(path)
+        .map_err(|error| FileError::new("write", path)(error.error))?;
+    settle(path);
+    Ok(())
+}
+
+/// Writes a file that nobody may change afterwards, and moves it into place
+/// with the folder that holds it. When that folder is there already, with the
+/// same file, nothing is done: the store names folders by their content.
+///
+/// # Errors
+/// When the system refuses.
+pub fn write_once(
+    staging: &Path,
+    folder: &Path,
+    file_name: &str,
+    bytes: &[u8],
+) -> Result<PathBuf, FileError> {
+    let path = folder.join(file_name);
+    create_folder(staging)?;
+    let staged = tempfile::Builder::new()
+        .prefix("install-")
+        .tempdir_in(staging)
+        .map_err(FileError::new("stage a file in", staging))?;
+    let staged_file = staged.path().join(file_name);
+    let mut file = File::create_new(&staged_file).map_err(FileError::new("write", &staged_file))?;
+    file.write_all(bytes).map_err(FileError::new("write", &staged_file))?;
+    let mut permissions = file.metadata().map_err(FileError::new("read", &staged_file))?.permissions();
+    permissions.set_readonly(true);
+    file.set_permissions(permissions).map_err(FileError::new("set the permissions of", &staged_file))?;
+    file.sync_all().map_err(FileError::new("write", &staged_file))?;
+    if let Some(above) = folder.parent() {
+        create_folder(above)?;
+    }
+    // What is there under this name and is not the file was damaged by hand.
+    remove_folder(folder)?;
+    fs::rename(staged.path(), folder).map_err(FileError::new("move into place", folder))?;
+    settle(folder);
+    Ok(path)
+}
+
+/// Removes a file; one that is not there is no error.
+///
+/// # Errors
+/// When the system refuses.
+pub fn remove_file(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::new("remove", path)(error)),
+        _ => {
+            settle(path);
+            Ok(())
+        }
+    }
+}
+
+/// Removes a folder and all in it; one that is not there is no error. A link is
+/// removed and not followed.
+///
+/// # Errors
+/// When the system refuses.
+pub fn remove_folder(path: &Path) -> Result<(), FileError> {
+    let result = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::new("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// A lock between processes, held until it is dropped. The system gives it up
+/// when its holder ends, however it ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Locks a file that exists for nothing else, and makes it when needed.
+    ///
+    /// # Errors
+    /// When the system refuses, or another process holds it for a minute.
+    pub fn file(path: &Path) -> Result<Self, FileError> {
+        let open = File::options().create(true).truncate(false).write(true).open(path);
+        Self::take(open.map_err(FileError::new("open the lock", path))?, path)
+    }
+
+    /// Locks a folder for a change of the files in it.
+    ///
+    /// # Errors
+    /// As for [`Lock::file`].
+    pub fn folder(path: &Path) -> Result<Self, FileError> {
+        // A folder can be locked itself on Unix, which leaves no file behind.
+        Self::take(File::open(path).map_err(FileError::new("open the folder", path))?, path)
+    }
+
+    fn take(file: File, path: &Path) -> Result<Self, FileError> {
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(FileError::new("lock", path)(io::ErrorKind::WouldBlock.into()));
+                }
+                Err(TryLockError::Error(error)) => return Err(FileError::new("lock", path)(error)),
+            }
+        }
+    }
+}
+
+fn write_beside(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, FileError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    create_folder(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".replio-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any program would make it; the user's umask takes from it.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut temporary = builder.tempfile_in(folder).map_err(FileError::new("write in", folder))?;
+    temporary.write_all(bytes).map_err(FileError::new("write", path))?;
+    temporary.as_file().sync_all().map_err(FileError::new("write", path))?;
+    Ok(temporary)
+}
+
+/// Makes a change of names in a folder last through a loss of power. Some file
+/// systems can't, and then there is nothing to be done about it.
+fn settle(path: &Path) {
+    if let Some(folder) = path.parent()
+        && let Ok(folder) = File::open(folder)
+    {
+        let _ = folder.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_must_be_new_is_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("skills/a.md");
+        write_new(&path, b"first").unwrap();
+        assert_eq!(write_new(&path, b"second").unwrap_err().io().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link_and_permissions_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn the_second_to_ask_for_a_lock_waits_for_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let first = Lock::file(&path).unwrap();
+        let other = path.clone();
+        let second = std::thread::spawn(move || Lock::file(&other).map(drop).is_ok());
+        std::thread::sleep(Duration::from_millis(60));
+        assert!(!second.is_finished());
+        drop(first);
+        assert!(second.join().unwrap());
+    }
+}

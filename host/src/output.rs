@@ -1,0 +1,222 @@
+//! What people and scripts see: text for a terminal or a pipe, one JSON
+//! document for a script, warnings and errors on stderr. All text that came
+//! from outside passes through [`clean`] before it gets here.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use serde_json::{Map, Value};
+
+use crate::diagnostic::Diagnostic;
+
+mod page;
+mod progress;
+
+pub use page::{Cell, Page};
+pub use progress::Progress;
+
+/// For the names of entries and plugins.
+pub const NAME: Style = Style::new().bold();
+/// For what matters less.
+pub const DIM: Style = Style::new().dimmed();
+/// For what is as it should be.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// For what deserves a look.
+pub const CAUTION: Style = AnsiColor::Yellow.on_default();
+/// For what is broken.
+pub const BAD: Style = AnsiColor::Red.on_default();
+/// For what an entry comes from.
+pub const ORIGIN: Style = AnsiColor::Cyan.on_default();
+
+/// What a command has to say.
+pub trait Answer {
+    /// For scripts.
+    fn json(&self) -> Value;
+    /// For people.
+    fn text(&self, page: &mut Page);
+    /// Whether a part of what was asked could not be done.
+    fn failed(&self) -> bool {
+        false
+    }
+}
+
+/// How much is said beside the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Verbosity {
+    /// Errors only.
+    Quiet,
+    /// Warnings and progress too.
+    #[default]
+    Normal,
+    /// What plugins print, and what lies behind an error.
+    Verbose,
+}
+
+/// Where a command's words go.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Output {
+    /// One JSON document on stdout and nothing else.
+    pub json: bool,
+    /// How much is said on stderr.
+    pub verbosity: Verbosity,
+}
+
+impl Output {
+    /// Prints an answer with the warnings that came up on the way.
+    pub fn answer(self, answer: &dyn Answer, warnings: &[Diagnostic]) {
+        if self.json {
+            print_json(answer.json(), warnings);
+            return;
+        }
+        let mut page = Page::for_stdout();
+        answer.text(&mut page);
+        print(&mut anstream::stdout().lock(), page.text());
+        self.warnings(warnings);
+    }
+
+    /// Prints why there is no answer.
+    pub fn failure(self, failure: &Diagnostic, warnings: &[Diagnostic]) {
+        if self.json {
+            let mut error = Map::new();
+            error.insert("code".into(), failure.code.into());
+            error.insert("message".into(), failure.message.clone().into());
+            error.insert("help".into(), failure.help.clone().into());
+            for (key, value) in [
+                ("file", failure.file.as_ref().map(|file| file.display().to_string().into())),
+                ("line", failure.line.map(Value::from)),
+                ("column", failure.column.map(Value::from)),
+                ("plugin", failure.plugin.as_ref().map(|plugin| plugin.as_str().into())),
+            ] {
+                if let Some(value) = value {
+                    error.insert(key.into(), value);
+                }
+            }
+            print_json(Value::Object(Map::from_iter([("error".to_owned(), error.into())])), warnings);
+            return;
+        }
+        self.warnings(warnings);
+        print(&mut anstream::stderr().lock(), &rendered("error", BAD, failure));
+    }
+
+    /// Prints warnings, unless they are not wanted.
+    pub fn warnings(self, warnings: &[Diagnostic]) {
+        if self.verbosity == Verbosity::Quiet || self.json {
+            return;
+        }
+        let mut text = String::new();
+        for warning in warnings {
+            text.push_str(&rendered("warning", CAUTION, warning));
+        }
+        print(&mut anstream::stderr().lock(), &text);
+    }
+
+    /// Prints a line about what a plugin said or what lies behind an error,
+    /// where that is wanted.
+    pub fn detail(self, text: &str) {
+        if self.verbosity == Verbosity::Verbose && !self.json {
+            print(&mut anstream::stderr().lock(), &format!("{DIM}{}{DIM:#}\n", clean(text)));
+        }
+    }
+
+    /// Shows that something slow goes on.
+    pub fn progress(self, what: &str) -> Progress {
+        Progress::start(what, self.verbosity >= Verbosity::Normal && !self.json)
+    }
+}
+
+fn print_json(mut document: Value, warnings: &[Diagnostic]) {
+    if let (false, Some(document)) = (warnings.is_empty(), document.as_object_mut()) {
+        let warnings = warnings.iter().map(warning_json).collect::<Vec<_>>();
+        document.insert("warnings".into(), warnings.into());
+    }
+    let mut stdout = io::stdout().lock();
+    print(&mut stdout, &format!("{document:#}\n"));
+}
+
+fn warning_json(warning: &Diagnostic) -> Value {
+    serde_json::to_value(warning).unwrap_or_else(|_| warning.message.clone().into())
+}
+
+/// A diagnostic in the form that people read.
+fn rendered(word: &str, style: Style, diagnostic: &Diagnostic) -> String {
+    let mut text = format!("{style}{word}{style:#}: {}\n", clean(&diagnostic.message));
+    if let Some(file) = &diagnostic.file {
+        let file = file.display().to_string();
+        let _ = write!(text, "  {DIM}-->{DIM:#} {}", clean(&file));
+        if let (Some(line), Some(column)) = (diagnostic.line, diagnostic.column) {
+            let _ = write!(text, ":{line}:{column}");
+        }
+        text.push('\n');
+    }
+    if let Some(help) = &diagnostic.help {
+        let _ = writeln!(text, "  {GOOD}help{GOOD:#}: {}", clean(help));
+    }
+    text
+}
+
+/// Writes text out. A reader that has gone away, as `head` does, is no error.
+fn print(to: &mut impl Write, text: &str) {
+    let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+}
+
+/// Text from outside, with everything escaped that could move a terminal's
+/// cursor, change its colours or reverse its writing. Line breaks and tabs stay.
+///
+/// ```
+/// assert_eq!(replio::output::clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\n");
+/// ```
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(must_be_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut cleaned = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if must_be_escaped(character) {
+            cleaned.extend(character.escape_unicode());
+        } else {
+            cleaned.push(character);
+        }
+    }
+    Cow::Owned(cleaned)
+}
+
+/// The same, in one line: each run of white space becomes one space.
+pub fn clean_line(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn must_be_escaped(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        // Marks that change the direction of writing, and separators that some
+        // terminals take for line breaks.
+        '\u{200e}'
+        | '\u{200f}'
+        | '\u{061c}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' => true,
+        other => other.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_outside_can_steer_the_terminal() {
+        assert_eq!(clean("plain ä\n\ttext"), "plain ä\n\ttext");
+        assert_eq!(clean("\u{7}\r\u{9b}2J\u{202e}"), "\\u{7}\\u{d}\\u{9b}2J\\u{202e}");
+        assert_eq!(clean_line("  a\n\n b\t\u{1b}c "), "a b \\u{1b}c");
+    }
+
+    #[test]
+    fn a_diagnostic_says_what_where_and_what_next() {
+        let diagnostic = Diagnostic::new("x", "bad \u{1b} thing").file("a.json").at(3, 7).help("mend it");
+        let plain = anstream::adapter::strip_str(&rendered("warning", CAUTION, &diagnostic)).to_string();
+        assert_eq!(plain, "warning: bad \\u{1b} thing\n  --> a.json:3:7\n  help: mend it\n");
+    }
+}

@@ -1,0 +1,108 @@
+//! The child's side of the fork: it gives up what it inherited, opens its one
+//! library, runs the hooks on a thread of their own, writes its report and
+//! ends. From `dlopen` on, everything in this process is the plugin's.
+
+use std::fs::File;
+use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::os::fd::{FromRawFd, RawFd};
+use std::thread;
+
+use rustix::process::Pid;
+
+use super::{PluginToRun, library};
+use crate::plugins::report::{Failure, Limits, ReportWriter, Stage};
+
+/// The stack that hooks run on, in bytes.
+const STACK: usize = 8 * 1024 * 1024;
+/// Where the report goes, once everything else is closed.
+const REPORT: RawFd = 3;
+
+/// Runs the plugin and never returns.
+pub(super) fn run(plugin: &PluginToRun, limits: &Limits, runner: Pid, report: RawFd, output: RawFd) -> ! {
+    let code = match settle(runner, report, output) {
+        Ok(()) => i32::from(!run_and_report(plugin, limits)),
+        Err(()) => 1,
+    };
+    // SAFETY: ends the process at once, without the plugin's exit handlers and
+    // without flushing what was buffered before the fork, which is the runner's.
+    unsafe { libc::_exit(code) }
+}
+
+/// Makes the child a process that has nothing of the runner but its report.
+fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
+    // A process group of its own, so that it is ended with all it starts.
+    rustix::process::setsid().map_err(drop)?;
+    end_with(runner)?;
+    // SAFETY: plain system calls on descriptors that this process was born
+    // with. Nothing in this process uses one of them as an owner afterwards:
+    // it never returns to the code that owns them.
+    unsafe {
+        let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        if nothing < 0 || libc::dup2(nothing, 0) < 0 || libc::dup2(output, 1) < 0 || libc::dup2(output, 2) < 0
+        {
+            return Err(());
+        }
+        if report != REPORT && libc::dup2(report, REPORT) < 0 {
+            return Err(());
+        }
+        close_from(REPORT + 1);
+    }
+    Ok(())
+}
+
+/// Has the kernel end this process when the runner ends.
+#[cfg(target_os = "linux")]
+fn end_with(runner: Pid) -> Result<(), ()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).map_err(drop)?;
+    // It may have ended before the kernel was told.
+    if rustix::process::getppid() == Some(runner) { Ok(()) } else { Err(()) }
+}
+
+/// macOS has no such thing; the runner's end is seen by its time limit only.
+/// (Reviewed, not run.)
+#[cfg(not(target_os = "linux"))]
+fn end_with(_runner: Pid) -> Result<(), ()> {
+    Ok(())
+}
+
+/// Closes every descriptor from this one on.
+///
+/// # Safety
+/// Nothing in the process may own one of them.
+unsafe fn close_from(first: RawFd) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the caller's promise.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) } == 0 {
+        return;
+    }
+    // SAFETY: closing a number that is not open is an error and no more.
+    unsafe {
+        let most = libc::sysconf(libc::_SC_OPEN_MAX).clamp(256, 65_536);
+        for descriptor in first..RawFd::try_from(most).unwrap_or(256) {
+            libc::close(descriptor);
+        }
+    }
+}
+
+fn run_and_report(plugin: &PluginToRun, limits: &Limits) -> bool {
+    let (to_run, bounds) = (plugin.clone(), *limits);
+    let thread = thread::Builder::new().name(format!("plugin:{}", plugin.name)).stack_size(STACK);
+    let report = match thread.spawn(move || library::report(&to_run, &bounds)) {
+        Ok(hooks) => match hooks.join() {
+            Ok(report) => report,
+            // Only the host's own code can panic here; a hook's panic is caught
+            // in the plugin.
+            Err(_) => return false,
+        },
+        Err(error) => ReportWriter::default().failed(&Failure {
+            stage: Stage::Start,
+            message: error.to_string(),
+            details: String::new(),
+        }),
+    };
+    // SAFETY: `settle` put the report's pipe there. The plugin may have closed
+    // or replaced it, which costs the plugin its report.
+    let mut pipe = ManuallyDrop::new(unsafe { File::from_raw_fd(REPORT) });
+    pipe.write_all(&report).is_ok()
+}

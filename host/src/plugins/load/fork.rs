@@ -1,0 +1,191 @@
+//! Forking a child for each plugin, and watching over it: its report, what it
+//! prints, how long it takes, how it ends.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid, waitpid,
+};
+
+use super::{Ended, How, PluginToRun, Request, child};
+use crate::plugins::report::Limits;
+
+/// How many children run side by side. A plugin that hangs then holds up only
+/// a share of the others, and starting many stays within a machine's means.
+const SIDE_BY_SIDE: usize = 8;
+/// How much of what a plugin prints is kept, in bytes.
+const OUTPUT_KEPT: usize = 16 * 1024;
+
+/// Runs every plugin of the request and hands on how each one ended.
+pub(super) fn run_children(
+    request: &Request,
+    passed_on: &mut dyn FnMut(Ended, &[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut waiting: VecDeque<usize> = (0..request.plugins.len()).collect();
+    let mut running: Vec<Child> = Vec::new();
+    while !waiting.is_empty() || !running.is_empty() {
+        while running.len() < SIDE_BY_SIDE
+            && let Some(plugin) = waiting.pop_front()
+        {
+            match Child::start(plugin, &request.plugins[plugin], &request.limits) {
+                Ok(child) => running.push(child),
+                Err(error) => {
+                    let how = How::NotStarted(error.to_string());
+                    passed_on(Ended { plugin, how, output: String::new(), report_bytes: 0 }, &[])?;
+                }
+            }
+        }
+        wait_for_news(&running)?;
+        let mut index = 0;
+        while index < running.len() {
+            match running[index].look(&request.limits)? {
+                Some(how) => {
+                    let child = running.swap_remove(index);
+                    let output = String::from_utf8_lossy(&child.output).into_owned();
+                    let report = if how == How::TooMuch { &[][..] } else { &child.report };
+                    let ended = Ended { plugin: child.plugin, how, output, report_bytes: report.len() };
+                    passed_on(ended, report)?;
+                }
+                None => index += 1,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Waits until a child has said something or ended, or its time is up.
+fn wait_for_news(running: &[Child]) -> io::Result<()> {
+    let mut wait = Duration::from_millis(200);
+    let mut watched = Vec::with_capacity(running.len() * 2);
+    for child in running {
+        wait = wait.min(child.deadline.saturating_duration_since(Instant::now()));
+        for pipe in [&child.report_pipe, &child.output_pipe].into_iter().flatten() {
+            watched.push(PollFd::new(pipe, PollFlags::IN));
+        }
+        if child.report_pipe.is_none() {
+            // It has closed its report and is about to end, which no pipe tells.
+            wait = wait.min(Duration::from_micros(200));
+        }
+    }
+    let wait = Timespec { tv_sec: wait.as_secs().cast_signed(), tv_nsec: wait.subsec_nanos().into() };
+    match poll(&mut watched, Some(&wait)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A child that runs.
+struct Child {
+    plugin: usize,
+    pid: Pid,
+    deadline: Instant,
+    /// Closed at its end.
+    report_pipe: Option<File>,
+    report: Vec<u8>,
+    output_pipe: Option<File>,
+    output: Vec<u8>,
+}
+
+impl Child {
+    fn start(plugin: usize, to_run: &PluginToRun, limits: &Limits) -> io::Result<Self> {
+        let (report_pipe, report_end) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (output_pipe, output_end) = pipe_with(PipeFlags::CLOEXEC)?;
+        for pipe in [&report_pipe, &output_pipe] {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        let runner = rustix::process::getpid();
+        // SAFETY: this process has one thread, so no lock is held by another
+        // and the child may go on as an ordinary process.
+        let pid = match unsafe { libc::fork() } {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => child::run(to_run, limits, runner, report_end.as_raw_fd(), output_end.as_raw_fd()),
+            pid => Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork returned no process"))?,
+        };
+        Ok(Self {
+            plugin,
+            pid,
+            deadline: Instant::now() + limits.wall(),
+            report_pipe: Some(file(report_pipe)),
+            report: Vec::new(),
+            output_pipe: Some(file(output_pipe)),
+            output: Vec::new(),
+        })
+    }
+
+    /// Takes what has come since the last look; says how the child ended, once
+    /// it has.
+    fn look(&mut self, limits: &Limits) -> io::Result<Option<How>> {
+        self.take();
+        if self.report.len() > limits.report_bytes() {
+            return self.end(Some(How::TooMuch)).map(Some);
+        }
+        // Looked at without reaping it, so that its process group keeps its
+        // number until whatever the plugin started is ended too.
+        let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        if waitid(WaitId::Pid(self.pid), peek)?.is_some() {
+            return self.end(None).map(Some);
+        }
+        if Instant::now() >= self.deadline {
+            return self.end(Some(How::TimedOut)).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Ends the child and all it started, and takes what is left of its words.
+    fn end(&mut self, because: Option<How>) -> io::Result<How> {
+        let _ = kill_process_group(self.pid, Signal::KILL);
+        let _ = kill_process(self.pid, Signal::KILL);
+        let status = loop {
+            match waitpid(Some(self.pid), WaitOptions::empty()) {
+                Ok(Some((_, status))) => break status,
+                Ok(None) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        };
+        self.take();
+        Ok(because.unwrap_or_else(|| match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => How::Exited(code),
+            (None, signal) => How::Signal(signal.unwrap_or_default()),
+        }))
+    }
+
+    fn take(&mut self) {
+        take(&mut self.report_pipe, &mut self.report, usize::MAX);
+        take(&mut self.output_pipe, &mut self.output, OUTPUT_KEPT);
+    }
+}
+
+/// Reads what a pipe has without waiting, keeps at most `keep` bytes of it,
+/// and closes the pipe at its end.
+fn take(pipe: &mut Option<File>, kept: &mut Vec<u8>, keep: usize) {
+    let Some(file) = pipe else { return };
+    let mut chunk = [0; 16 * 1024];
+    // Bounded, so that one plugin that prints without end can't keep the
+    // runner from looking at the others, or at the clock.
+    for _ in 0..64 {
+        match file.read(&mut chunk) {
+            Ok(0) => {
+                *pipe = None;
+                return;
+            }
+            Ok(read) => kept.extend(&chunk[..read.min(keep.saturating_sub(kept.len()))]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+            Err(_) => {
+                *pipe = None;
+                return;
+            }
+        }
+    }
+}
+
+fn file(pipe: OwnedFd) -> File {
+    File::from(pipe)
+}

@@ -1,0 +1,409 @@
+//! `plugins.lock`: which plugins are installed. It is the only truth about
+//! them, is written last and whole, and may be committed with a project. What
+//! is in it and not understood here, such as what a newer replio wrote, is
+//! kept.
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use semver::{Version, VersionReq};
+use serde_json::{Map, Value, json};
+
+use crate::catalog::{parse_document, read_document};
+use crate::diagnostic::Diagnostic;
+use crate::names::PluginName;
+use crate::plugins::digest::Digest;
+use crate::plugins::inspect::{About, Glibc, Library};
+use crate::plugins::provides::Provides;
+
+/// The format written here.
+const FORMAT: u64 = 1;
+
+/// A lock file that was read.
+#[derive(Debug, Clone, Default)]
+pub struct Lockfile {
+    document: Map<String, Value>,
+    plugins: IndexMap<PluginName, Result<Record, String>>,
+}
+
+/// One installed plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The build that is in use.
+    pub build: Build,
+    /// Whether it is to be loaded.
+    pub enabled: bool,
+    /// The build before the last update, for a rollback.
+    pub previous: Option<Build>,
+}
+
+/// One build of a plugin, as it was when it was installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Build {
+    /// Its version.
+    pub version: Version,
+    /// Its digest, which is also where the store has it.
+    pub sha256: Digest,
+    /// Its file's name.
+    pub file: String,
+    /// Where it was installed from, as it was recorded: relative to the project
+    /// where it is inside it.
+    pub source: String,
+    /// The ABI it was built with.
+    pub abi: Version,
+    /// The API it was built with.
+    pub api: Version,
+    /// What it needs of a host.
+    pub needs: Needs,
+    /// What it brought.
+    pub provides: Provides,
+}
+
+/// What a build needs of a host, kept so that listing needs no library file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// The operating system's name.
+    pub system: String,
+    /// The processors it is built for.
+    pub processors: Vec<String>,
+    /// The oldest glibc.
+    pub glibc: Option<String>,
+    /// The host versions.
+    pub replio: Option<String>,
+    /// Whether a panic in it aborts.
+    pub panic_aborts: bool,
+}
+
+impl Needs {
+    /// What a library needs, by what it says of itself.
+    pub fn of(library: &Library, about: &About) -> Self {
+        Self {
+            system: library.system.to_string(),
+            processors: library.processors.iter().map(ToString::to_string).collect(),
+            glibc: library.glibc.map(|glibc| glibc.to_string()),
+            replio: about.replio.as_ref().map(ToString::to_string),
+            panic_aborts: about.panic_aborts,
+        }
+    }
+
+    /// The oldest glibc, read.
+    pub fn glibc(&self) -> Option<Glibc> {
+        self.glibc.as_deref().and_then(Glibc::parse)
+    }
+
+    /// The host versions, read.
+    pub fn replio(&self) -> Option<VersionReq> {
+        self.replio.as_deref().and_then(|text| VersionReq::parse(text).ok())
+    }
+}
+
+impl Lockfile {
+    /// Reads a lock file; one that is not there is empty.
+    ///
+    /// # Errors
+    /// When it can't be read as a whole. A record that can't be read is no
+    /// error: it is there as the reason why.
+    pub fn read(path: &Path) -> Result<Self, Diagnostic> {
+        match read_document(path) {
+            Ok(None) => Ok(Self::default()),
+            Ok(Some(document)) => Self::from_document(document).map_err(|error| error.file(path)),
+            Err(error) => Err(damaged(error)),
+        }
+    }
+
+    /// Reads the text of a lock file.
+    ///
+    /// # Errors
+    /// As [`Lockfile::read`].
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        parse_document(text).map_err(damaged).and_then(Self::from_document)
+    }
+
+    fn from_document(document: Value) -> Result<Self, Diagnostic> {
+        let shape = |message: &str| damaged(Diagnostic::new("lock-damaged", message));
+        let Value::Object(document) = document else { return Err(shape("it is not an object")) };
+        match document.get("version") {
+            None => return Err(shape("it has no \"version\"")),
+            Some(version) if version.as_u64() == Some(FORMAT) => {}
+            Some(version) => {
+                let message = format!(
+                    "the list of installed plugins has format {version}, and this replio knows format {FORMAT}"
+                );
+                return Err(Diagnostic::new("lock-too-new", message).help("update replio"));
+            }
+        }
+        let Some(Value::Object(raw)) = document.get("plugins") else {
+            return Err(shape("it has no object \"plugins\""));
+        };
+        let mut plugins = IndexMap::new();
+        for (name, record) in raw {
+            let name: PluginName = name.parse().map_err(|error| shape(&format!("{error}")))?;
+            plugins.insert(name, Record::from_json(record));
+        }
+        plugins.sort_keys();
+        Ok(Self { document, plugins })
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let mut document = self.document.clone();
+        document.insert("version".into(), FORMAT.into());
+        let old = document.get("plugins").and_then(Value::as_object).cloned().unwrap_or_default();
+        let plugins: Map<String, Value> = self
+            .plugins
+            .iter()
+            .map(|(name, record)| {
+                let old = old.get(name.as_str()).cloned().unwrap_or_default();
+                let value = match record {
+                    Ok(record) => record.to_json(old),
+                    Err(_) => old,
+                };
+                (name.to_string(), value)
+            })
+            .collect();
+        document.insert("plugins".into(), plugins.into());
+        format!("{:#}\n", Value::Object(document))
+    }
+
+    /// The plugins in the order of their names, each with its record or the
+    /// reason why that can't be read.
+    pub fn plugins(&self) -> impl Iterator<Item = (&PluginName, &Result<Record, String>)> {
+        self.plugins.iter()
+    }
+
+    /// One plugin's record.
+    pub fn get(&self, name: &PluginName) -> Option<&Result<Record, String>> {
+        self.plugins.get(name)
+    }
+
+    /// Puts a record in, over the old one if there is one.
+    pub fn put(&mut self, name: &PluginName, record: Record) {
+        self.plugins.insert(name.clone(), Ok(record));
+        self.plugins.sort_keys();
+    }
+
+    /// Takes a record out.
+    pub fn remove(&mut self, name: &PluginName) {
+        self.plugins.shift_remove(name);
+    }
+
+    /// The digests that some record, read or not, speaks of.
+    pub fn digests(&self) -> impl Iterator<Item = Digest> {
+        let of_record = |(name, record): (&PluginName, &Result<Record, String>)| {
+            if let Ok(record) = record {
+                return [Some(record.build.sha256), record.previous.as_ref().map(|build| build.sha256)];
+            }
+            let raw = self.document.get("plugins").and_then(|plugins| plugins.get(name.as_str()));
+            let digest = |value: Option<&Value>| value?.get("sha256")?.as_str()?.parse().ok();
+            [digest(raw), digest(raw.and_then(|raw| raw.get("previous")))]
+        };
+        self.plugins.iter().flat_map(of_record).flatten()
+    }
+}
+
+fn damaged(mut cause: Diagnostic) -> Diagnostic {
+    cause.code = "lock-damaged";
+    cause.message = format!("the list of installed plugins can't be read: {}", cause.message);
+    cause.help("restore it, or move it away and install the plugins again; it is left as it is")
+}
+
+impl Record {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        let enabled = value.get("enabled").and_then(Value::as_bool).ok_or("\"enabled\" is missing")?;
+        let previous = value.get("previous").filter(|previous| !previous.is_null());
+        let previous = previous.map(Build::from_json).transpose();
+        Ok(Self {
+            build: Build::from_json(value)?,
+            enabled,
+            previous: previous.map_err(|error| format!("in \"previous\": {error}"))?,
+        })
+    }
+
+    fn to_json(&self, old: Value) -> Value {
+        let mut value = self.build.to_json(old);
+        value.insert("enabled".into(), self.enabled.into());
+        match &self.previous {
+            Some(previous) => {
+                let previous = previous.to_json(Value::Null);
+                value.insert("previous".into(), previous.into());
+            }
+            None => drop(value.shift_remove("previous")),
+        }
+        value.into()
+    }
+}
+
+impl Build {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        let text = |key: &str| {
+            let text = value.get(key).and_then(Value::as_str);
+            text.map(str::to_owned).ok_or_else(|| format!("{key:?} is missing or no text"))
+        };
+        let version = |key| Version::parse(&text(key)?).map_err(|error| format!("{key:?}: {error}"));
+        let file = text("file")?;
+        if file.is_empty() || file.starts_with('.') || file.contains(['/', '\\', '\0']) {
+            return Err(format!("{file:?} is not the name of a file"));
+        }
+        let needs = value.get("needs").unwrap_or(&Value::Null);
+        let need = |key: &str| needs.get(key).and_then(Value::as_str).map(str::to_owned);
+        let processors = needs.get("processors").and_then(Value::as_array).map(Vec::as_slice);
+        Ok(Self {
+            version: version("version")?,
+            sha256: text("sha256")?.parse().map_err(|error| format!("{error}"))?,
+            file,
+            source: text("source")?,
+            abi: version("abi")?,
+            api: version("api")?,
+            needs: Needs {
+                system: need("system").unwrap_or_default(),
+                processors: processors
+                    .unwrap_or_default()
+                    .iter()
+                    .filter_map(|processor| processor.as_str().map(str::to_owned))
+                    .collect(),
+                glibc: need("glibc"),
+                replio: need("replio"),
+                panic_aborts: need("panic").as_deref() == Some("abort"),
+            },
+            provides: value
+                .get("provides")
+                .and_then(Provides::from_json)
+                .ok_or("\"provides\" is missing or can't be read")?,
+        })
+    }
+
+    fn to_json(&self, old: Value) -> Map<String, Value> {
+        let mut value = match old {
+            Value::Object(old) => old,
+            _ => Map::new(),
+        };
+        let mut set = |key: &str, new: Value| drop(value.insert(key.into(), new));
+        set("version", self.version.to_string().into());
+        set("sha256", self.sha256.to_string().into());
+        set("file", self.file.clone().into());
+        set("source", self.source.clone().into());
+        set("abi", self.abi.to_string().into());
+        set("api", self.api.to_string().into());
+        set(
+            "needs",
+            json!({
+                "system": self.needs.system,
+                "processors": self.needs.processors,
+                "glibc": self.needs.glibc,
+                "replio": self.needs.replio,
+                "panic": if self.needs.panic_aborts { "abort" } else { "unwind" },
+            }),
+        );
+        set("provides", self.provides.to_json());
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TEXT: &str = r#"{
+  "version": 1,
+  "comment": "ours",
+  "plugins": {
+    "bad": { "sha256": 5 },
+    "good": {
+      "version": "1.2.0",
+      "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+      "file": "libgood.so",
+      "source": "./libgood.so",
+      "abi": "1.0.0",
+      "api": "1.0.0",
+      "needs": {
+        "system": "Linux",
+        "processors": [
+          "x86_64"
+        ],
+        "glibc": "2.34",
+        "replio": null,
+        "panic": "unwind"
+      },
+      "provides": {
+        "types": {
+          "a": {
+            "tags": "0123456789abcdef",
+            "tool_permission": {
+              "bash": "ask"
+            }
+          }
+        },
+        "skills": {},
+        "teams": {}
+      },
+      "enabled": true,
+      "signed_by": "a newer replio"
+    }
+  }
+}"#;
+
+    #[test]
+    fn what_is_not_understood_is_kept() {
+        let lockfile = Lockfile::parse(TEXT).unwrap();
+        let again: Value = serde_json::from_str(&lockfile.text()).unwrap();
+        assert_eq!(again, serde_json::from_str::<Value>(TEXT).unwrap());
+        let name: PluginName = "good".parse().unwrap();
+        let mut record = lockfile.get(&name).unwrap().clone().unwrap();
+        record.enabled = false;
+        let mut lockfile = lockfile;
+        lockfile.put(&name, record);
+        assert!(lockfile.text().contains("a newer replio"));
+        assert!(lockfile.text().contains("\"enabled\": false"));
+    }
+
+    #[test]
+    fn one_bad_record_is_no_reason_to_lose_the_others() {
+        let lockfile = Lockfile::parse(TEXT).unwrap();
+        let states: Vec<_> =
+            lockfile.plugins().map(|(name, record)| (name.as_str(), record.is_ok())).collect();
+        assert_eq!(states, [("bad", false), ("good", true)]);
+        assert_eq!(lockfile.digests().count(), 1);
+    }
+
+    #[test]
+    fn a_lock_file_of_another_kind_is_refused() {
+        for (text, code) in [
+            ("", "lock-damaged"),
+            ("[]", "lock-damaged"),
+            ("{}", "lock-damaged"),
+            (r#"{"version": 1}"#, "lock-damaged"),
+            (r#"{"version": 1, "plugins": {}, "plugins": {}}"#, "lock-damaged"),
+            (r#"{"version": 1, "plugins": {"../x": {}}}"#, "lock-damaged"),
+            (r#"{"version": 2, "plugins": {}}"#, "lock-too-new"),
+        ] {
+            assert_eq!(Lockfile::parse(text).unwrap_err().code, code, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_name_that_leads_elsewhere_makes_the_record_unreadable() {
+        for file in ["../x", "/etc/passwd", ".hidden", "a\\b", ""] {
+            let text = TEXT.replace(
+                "libgood.so\",\n      \"source",
+                &format!("{}\",\n      \"source", file.replace('\\', "\\\\")),
+            );
+            let lockfile = Lockfile::parse(&text).unwrap();
+            assert!(lockfile.get(&"good".parse().unwrap()).unwrap().is_err(), "{file}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(at in 0..TEXT.len(), with in ".{0,3}") {
+            let mut text = TEXT.to_owned();
+            if text.is_char_boundary(at) {
+                text.replace_range(at..=at, &with);
+            }
+            if let Ok(lockfile) = Lockfile::parse(&text) {
+                prop_assert!(Lockfile::parse(&lockfile.text()).is_ok());
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The host's side of a run: it starts the runner, waits no longer than the
+//! limits allow, and checks what comes back. Nothing here can fail because of
+//! a plugin: whatever a plugin does becomes a [`Fault`] of that plugin.
+
+use std::io::{self, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+
+use crate::catalog::{Entry, Kind, Layer, Origin, Scope, entry_from_json};
+use crate::diagnostic::Diagnostic;
+use crate::plugins::load::{Ended, How, PluginToRun, RUNNER_VERB, Request};
+use crate::plugins::report::{Failure, Limits, Report, Stage};
+
+mod fault;
+
+pub use fault::{Fault, FaultKind};
+
+/// What one plugin brought.
+#[derive(Debug, Clone)]
+pub struct Contribution {
+    /// Its entries, a layer for each kind in the order of [`Kind::ALL`].
+    pub layers: Vec<Layer>,
+    /// What it told the host while its hooks ran.
+    pub log: Vec<String>,
+    /// What it printed.
+    pub output: String,
+}
+
+impl Contribution {
+    /// The entries of one kind.
+    ///
+    /// # Panics
+    /// Never: there is a layer for each kind.
+    pub fn layer(&self, kind: Kind) -> &Layer {
+        self.layers.iter().find(|layer| layer.kind == kind).expect("a layer for each kind")
+    }
+
+    /// How many entries there are in all.
+    pub fn len(&self) -> usize {
+        self.layers.iter().map(|layer| layer.entries.len()).sum()
+    }
+
+    /// Whether the plugin brought nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A library to run, and what is known of it beforehand.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// What the runner is asked to open.
+    pub to_run: PluginToRun,
+    /// Where it is, or will be, installed.
+    pub scope: Scope,
+    /// Whether its manifest says that a panic aborts it.
+    pub panic_aborts: bool,
+}
+
+/// Runs each plugin in a child of its own, and says for each one, in the order
+/// given, what it brought or what went wrong.
+pub fn run(candidates: &[Candidate]) -> Vec<Result<Contribution, Fault>> {
+    if candidates.is_empty() {
+        return Vec::new();
+    }
+    let limits = Limits::in_force();
+    let request =
+        Request { limits, plugins: candidates.iter().map(|candidate| candidate.to_run.clone()).collect() };
+    let (mut ends, trouble) = match talk_to_runner(&request) {
+        Ok(ends) => (ends, "it ended early".to_owned()),
+        Err(error) => (IndexMap::new(), error.to_string()),
+    };
+    candidates
+        .iter()
+        .enumerate()
+        .map(|(index, candidate)| match ends.swap_remove(&index) {
+            Some((ended, report)) => judge(candidate, ended, &report, &limits),
+            None => Err(Fault::new(
+                &candidate.to_run.name,
+                FaultKind::Runner(format!("the runner gave no word of it: {trouble}")),
+            )),
+        })
+        .collect()
+}
+
+/// Turns how a child ended and what it reported into a contribution, if it is
+/// one.
+fn judge(candidate: &Candidate, ended: Ended, report: &[u8], limits: &Limits) -> Result<Contribution, Fault> {
+    let name = &candidate.to_run.name;
+    let fault = |kind| Err(Fault::new(name, kind).printed(&ended.output));
+    let report = match (&ended.how, Report::read(report, &candidate.to_run.sha256, limits)) {
+        (How::Exited(0), Ok(report)) => report,
+        (How::Exited(code), Err(_)) if report.is_empty() => return fault(FaultKind::EndedEarly(*code)),
+        (How::Exited(0), Err(error)) => return fault(FaultKind::Malformed(error.to_string())),
+        (How::Exited(code), _) => return fault(FaultKind::EndedEarly(*code)),
+        (How::Signal(signal), _) => {
+            return fault(FaultKind::Signal { signal: *signal, panic_aborts: candidate.panic_aborts });
+        }
+        (How::TimedOut, _) => return fault(FaultKind::TimedOut(limits.wall())),
+        (How::TooMuch, _) => {
+            return fault(FaultKind::TooMuch(format!(
+                "a report of more than {} bytes",
+                limits.report_bytes()
+            )));
+        }
+        (How::NotStarted(error), _) => return fault(FaultKind::Runner(error.clone())),
+    };
+    if let Some(failure) = report.failure {
+        return fault(FaultKind::from_failure(failure, &candidate.to_run.path));
+    }
+    match layers(candidate, &report.entries) {
+        Ok(layers) => Ok(Contribution { layers, log: report.log, output: ended.output }),
+        Err(kind) => fault(kind),
+    }
+}
+
+fn layers(candidate: &Candidate, entries: &[(Kind, String)]) -> Result<Vec<Layer>, FaultKind> {
+    let origin = Origin::Plugin { name: candidate.to_run.name.clone(), scope: candidate.scope };
+    let mut layers = Kind::ALL.map(|kind| Layer::new(kind, origin.clone()));
+    for (kind, json) in entries {
+        let (name, entry): (_, Entry) =
+            entry_from_json(*kind, json).map_err(|error| FaultKind::BadEntry(Box::new(error)))?;
+        let layer = layers.iter_mut().find(|layer| layer.kind == *kind).expect("a layer for each kind");
+        if layer.insert(name.clone(), entry).is_some() {
+            let message = format!("it brings the {} {name} twice", kind.described());
+            return Err(FaultKind::BadEntry(Box::new(Diagnostic::new("repeated-name", message))));
+        }
+    }
+    Ok(layers.into())
+}
+
+type Ends = IndexMap<usize, (Ended, Vec<u8>)>;
+
+/// Starts the runner and reads all it has to say, but waits for it no longer
+/// than its children may take.
+fn talk_to_runner(request: &Request) -> io::Result<Ends> {
+    let mut runner = Command::new(this_program()?)
+        .arg(RUNNER_VERB)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let rounds = u32::try_from(request.plugins.len()).unwrap_or(u32::MAX);
+    let patience = request.limits.wall().saturating_mul(rounds).saturating_add(Duration::from_secs(5));
+    let result = converse(&mut runner, request, patience);
+    // Its children end with it.
+    let _ = runner.kill();
+    let _ = runner.wait();
+    result
+}
+
+fn converse(runner: &mut Child, request: &Request, patience: Duration) -> io::Result<Ends> {
+    let mut input = runner.stdin.take().ok_or_else(|| io::Error::other("no input"))?;
+    let mut output = runner.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
+    input.write_all(&serde_json::to_vec(request)?)?;
+    drop(input);
+    let (limits, plugins) = (request.limits, request.plugins.len());
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        while let Ok(Some(end)) = read_end(&mut output, &limits, plugins) {
+            if sender.send(end).is_err() {
+                return;
+            }
+        }
+    });
+    let mut ends = Ends::new();
+    // The channel closes when the runner has said all, or nothing that can be
+    // read any more.
+    while let Ok((ended, report)) = receiver.recv_timeout(patience) {
+        ends.insert(ended.plugin, (ended, report));
+    }
+    Ok(ends)
+}
+
+/// Reads how one child ended; `None` at the end.
+fn read_end(from: &mut impl Read, limits: &Limits, plugins: usize) -> io::Result<Option<(Ended, Vec<u8>)>> {
+    const LARGEST_HEAD: usize = 1024 * 1024;
+    let mut length = [0; 4];
+    match from.read_exact(&mut length) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let length = u32::from_le_bytes(length) as usize;
+    if length > LARGEST_HEAD {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut head = vec![0; length];
+    from.read_exact(&mut head)?;
+    let ended: Ended = serde_json::from_slice(&head)?;
+    if ended.plugin >= plugins || ended.report_bytes > limits.report_bytes() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut report = vec![0; ended.report_bytes];
+    from.read_exact(&mut report)?;
+    Ok(Some((ended, report)))
+}
+
+/// This program, to start it again. On Linux it is the one that runs, even
+/// when its file was replaced meanwhile.
+fn this_program() -> io::Result<std::path::PathBuf> {
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
+}

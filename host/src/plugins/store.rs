@@ -1,0 +1,188 @@
+//! The plugin store of one scope: `plugins.lock`, and the libraries it speaks
+//! of, each in a folder named by its digest and never written again.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::catalog::Scope;
+use crate::diagnostic::Diagnostic;
+use crate::files::{self, FileError, Lock};
+use crate::plugins::digest::Digest;
+use crate::plugins::lockfile::{Build, Lockfile};
+
+mod checked;
+
+pub use checked::CheckedFiles;
+
+/// What of the local folder is no part of a project.
+const GITIGNORE: &str = "plugins/store\nplugins/staging\nplugins/lock\nsessions\n";
+
+/// A plugin store; its folder need not exist.
+#[derive(Debug, Clone)]
+pub struct Store {
+    scope: Scope,
+    /// The folder of the scope: `~/.config/replio` or `.replio`.
+    home: PathBuf,
+}
+
+/// Why an installed library can't be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// It is gone.
+    #[error("its library is missing from the store")]
+    Missing,
+    /// It is there, and can't be read.
+    #[error("its library can't be read: {0}")]
+    Unreadable(String),
+    /// It is not what was installed.
+    #[error("its library in the store was changed: its digest is {found} and not {}", expected.short())]
+    Changed {
+        /// What was installed.
+        expected: Digest,
+        /// What is there, shortened.
+        found: String,
+    },
+}
+
+impl Store {
+    /// The store in the folder of a scope.
+    pub fn new(scope: Scope, home: PathBuf) -> Self {
+        Self { scope, home }
+    }
+
+    /// Its scope.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.home.join("plugins")
+    }
+
+    /// Where the list of installed plugins is.
+    pub fn lockfile_path(&self) -> PathBuf {
+        self.folder().join("plugins.lock")
+    }
+
+    /// Reads the list of installed plugins.
+    ///
+    /// # Errors
+    /// When it can't be read as a whole.
+    pub fn read(&self) -> Result<Lockfile, Diagnostic> {
+        Lockfile::read(&self.lockfile_path())
+    }
+
+    /// Where a build's library is.
+    pub fn library(&self, build: &Build) -> PathBuf {
+        self.library_folder(&build.sha256).join(&build.file)
+    }
+
+    fn library_folder(&self, sha256: &Digest) -> PathBuf {
+        self.folder().join("store").join(sha256.to_string())
+    }
+
+    /// Whether a build's library is there, as it was installed.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check(&self, build: &Build, checked: &mut CheckedFiles) -> Result<(), Broken> {
+        checked.check(&self.library(build), &build.sha256)
+    }
+
+    /// Locks the store for a change, and reads the list of installed plugins
+    /// as it is then.
+    ///
+    /// # Errors
+    /// When the folder can't be made or locked, or the list can't be read: what
+    /// can't be read is never written over.
+    pub fn lock(&self) -> Result<LockedStore<'_>, Diagnostic> {
+        files::create_folder(&self.folder())?;
+        let lock = Lock::file(&self.folder().join("lock"))?;
+        let mut lockfile = self.read()?;
+        if self.scope == Scope::Local {
+            self.write_gitignore()?;
+        }
+        let locked = LockedStore { store: self, lockfile: std::mem::take(&mut lockfile), _lock: lock };
+        // What a run that was killed left behind is in nobody's way.
+        let _ = files::remove_folder(&self.folder().join("staging"));
+        Ok(locked)
+    }
+
+    fn write_gitignore(&self) -> Result<(), FileError> {
+        let path = self.home.join(".gitignore");
+        match files::write_new(&path, GITIGNORE.as_bytes()) {
+            Err(error) if error.io().kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A store that this process alone may change, as long as this value lives.
+#[derive(Debug)]
+pub struct LockedStore<'s> {
+    store: &'s Store,
+    /// The list of installed plugins; changes count once they are committed.
+    pub lockfile: Lockfile,
+    _lock: Lock,
+}
+
+impl LockedStore<'_> {
+    /// Puts a library into the store. Until a commit speaks of it, nothing
+    /// uses it.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn keep(&self, sha256: &Digest, file_name: &str, bytes: &[u8]) -> Result<PathBuf, FileError> {
+        let folder = self.store.library_folder(sha256);
+        let path = folder.join(file_name);
+        if std::fs::read(&path).is_ok_and(|there| Digest::of(&there) == *sha256) {
+            return Ok(path);
+        }
+        files::write_once(&self.store.folder().join("staging"), &folder, file_name, bytes)
+    }
+
+    /// Makes the list of installed plugins count, and removes the libraries
+    /// that it no longer speaks of.
+    ///
+    /// # Errors
+    /// When the list can't be written; then everything is as it was.
+    pub fn commit(self) -> Result<(), FileError> {
+        files::write_whole(&self.store.lockfile_path(), self.lockfile.text().as_bytes())?;
+        self.sweep();
+        Ok(())
+    }
+
+    /// Removes what no record speaks of. What can't be removed is left for the
+    /// next time.
+    pub fn sweep(&self) {
+        let kept: Vec<String> = self.lockfile.digests().map(|digest| digest.to_string()).collect();
+        let folders = std::fs::read_dir(self.store.folder().join("store"));
+        for folder in folders.into_iter().flatten().flatten() {
+            let is_kept =
+                folder.file_name().to_str().is_some_and(|name| kept.iter().any(|kept| kept == name));
+            if !is_kept {
+                let _ = files::remove_folder(&folder.path());
+            }
+        }
+        let _ = files::remove_folder(&self.store.folder().join("staging"));
+    }
+}
+
+/// Where a source is, written so that a project can be moved or cloned:
+/// relative to the project where it is inside it.
+pub fn source_for_record(source: &Path, project: Option<&Path>) -> String {
+    let inside = project.and_then(|project| source.strip_prefix(project).ok());
+    match inside {
+        Some(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
+        Some(inside) => format!("./{}", inside.display()),
+        None => source.display().to_string(),
+    }
+}
+
+/// The place of a source that was recorded.
+pub fn source_from_record(source: &str, project: Option<&Path>) -> PathBuf {
+    match project {
+        Some(project) => project.join(source),
+        None => PathBuf::from(source),
+    }
+}
