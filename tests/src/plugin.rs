@@ -37,9 +37,13 @@ impl Plugin {
     /// returns `Result<()>`; an empty body leaves the hook out.
     pub fn with_hooks(name: &str, types: &str, skills: &str, teams: &str) -> Self {
         let mut hooks = String::new();
-        for (hook, kind, body) in [("types", "Type", types), ("skills", "Skill", skills), ("teams", "Team", teams)] {
+        for (hook, kind, body) in
+            [("types", "Type", types), ("skills", "Skill", skills), ("teams", "Team", teams)]
+        {
             if !body.is_empty() {
-                hooks += &format!("    fn register_{hook}(registry: &mut {kind}Registry) -> Result<()> {{ {body} }}\n");
+                hooks += &format!(
+                    "    fn register_{hook}(registry: &mut {kind}Registry) -> Result<()> {{ {body} }}\n"
+                );
             }
         }
         let source = format!(
