@@ -17,6 +17,7 @@ pub struct Plugin {
     package: String,
     profile: String,
     dependencies: String,
+    uses_api: bool,
 }
 
 impl Plugin {
@@ -30,6 +31,7 @@ impl Plugin {
             package: String::new(),
             profile: String::new(),
             dependencies: String::new(),
+            uses_api: true,
         }
     }
 
@@ -51,6 +53,35 @@ impl Plugin {
              #[allow(unused_variables, unreachable_code)]\nimpl Plugin for Fixture {{\n{hooks}}}\nexport_plugin!(Fixture);\n"
         );
         Self::new(name, &source)
+    }
+
+    /// A plugin that goes around the API and returns what it likes: its
+    /// `register_types` has this body, which returns a `HookResult`.
+    pub fn without_api(name: &str, register_types: &str) -> Self {
+        let source = include_str!("../fixtures/without_api.rs");
+        let mut plugin = Self::new(name, &source.replace("{ register_types }", register_types));
+        plugin.dependencies =
+            format!("replio-plugin-abi = {{ path = {:?} }}", workspace().join("plugin-api/abi"));
+        plugin
+    }
+
+    /// The same plugin, built with a copy of the ABI in which an error's kind
+    /// has another type.
+    ///
+    /// # Panics
+    /// When the copy can't be made.
+    #[must_use]
+    pub fn with_changed_abi(mut self) -> Self {
+        let (abi, copy) = (workspace().join("plugin-api/abi"), fixture_target().join("crates/changed-abi"));
+        fs::create_dir_all(copy.join("src")).expect("the copy's folder");
+        let read = |file: &str| fs::read_to_string(abi.join(file)).expect("a file of the ABI");
+        let library = read("src/lib.rs").replace("kind: u32", "kind: u64").replace(": u32 = ", ": u64 = ");
+        write_if_other(&copy.join("src/lib.rs"), &library);
+        write_if_other(&copy.join("src/manifest.rs"), &read("src/manifest.rs"));
+        write_if_other(&copy.join("Cargo.toml"), &(read("Cargo.toml") + "\n[workspace]\n"));
+        self.dependencies = format!("replio-plugin-abi = {{ path = {copy:?} }}");
+        self.uses_api = false;
+        self
     }
 
     /// The same plugin in another version.
@@ -95,11 +126,13 @@ impl Plugin {
     pub fn write_to(&self, folder: &Path) {
         fs::create_dir_all(folder.join("src")).expect("the crate's folder");
         let api = workspace().join("plugin-api");
+        let api =
+            if self.uses_api { format!("replio-plugin-api = {{ path = {api:?} }}\n") } else { String::new() };
         let manifest = format!(
             "[package]\nname = {:?}\nversion = {:?}\nedition = {:?}\n{}\n\
              [lib]\ncrate-type = [\"cdylib\"]\n\n\
-             [dependencies]\nreplio-plugin-api = {{ path = {api:?} }}\n{}\n\n\
-             [profile.dev]\ndebug = false\n{}\n\n[workspace]\n",
+             [dependencies]\n{api}{}\n\n\
+             [profile.dev]\ndebug = false\nstrip = true\n{}\n\n[workspace]\n",
             self.name, self.version, self.edition, self.package, self.dependencies, self.profile,
         );
         write_if_other(&folder.join("Cargo.toml"), &manifest);

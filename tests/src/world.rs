@@ -57,7 +57,17 @@ impl World {
         self
     }
 
-    fn root(&self) -> PathBuf {
+    /// Sets a variable in the environment from now on.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.environment.retain(|(known, _)| known != name);
+        self.environment.push((name.into(), value.into()));
+    }
+
+    /// The story's folder, in which home and project are.
+    ///
+    /// # Panics
+    /// When it was removed.
+    pub fn root(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("the story's folder is there")
     }
 
@@ -167,8 +177,46 @@ impl World {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in: {text}"))
     }
 
+    /// Runs `replio` with `--json` and returns the error it ends with.
+    ///
+    /// # Panics
+    /// When it does not fail with exit code 1, one JSON document and nothing on
+    /// stderr.
+    pub fn error(&self, arguments: &[&str]) -> Value {
+        let ran = self.run(&[arguments, &["--json"]].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran}");
+        let document: Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
+        assert!(document["error"]["code"].is_string(), "{ran}");
+        document["error"].clone()
+    }
+
+    /// Runs `replio`, which must succeed and warn of nothing.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub fn ok(&self, arguments: &[&str]) -> Ran {
+        let ran = self.run(arguments);
+        assert!(ran.code == 0 && !ran.stderr.contains("warning"), "{ran}");
+        ran
+    }
+
+    /// How each installed plugin stands: name, scope and status.
+    ///
+    /// # Panics
+    /// When the list is not as it should be.
+    pub fn standing(&self) -> Vec<String> {
+        let list = self.json(&["plugins", "list"]);
+        let word = |plugin: &Value, key: &str| plugin[key].as_str().expect("a word").to_owned();
+        let plugins = list["plugins"].as_array().expect("a list");
+        plugins
+            .iter()
+            .map(|plugin| [word(plugin, "name"), word(plugin, "scope"), word(plugin, "status")].join(" "))
+            .collect()
+    }
+
     /// Makes places and digests the same for every run.
-    fn redact(&self, text: &str) -> String {
+    pub fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (place, name) in
             [(self.project(), "[project]"), (self.home(), "[home]"), (self.root(), "[story]")]

@@ -71,6 +71,8 @@ pub enum InspectError {
     NotALibrary { path: PathBuf, reason: NotALibrary },
     #[error("{} is a shared library, but not a replio plugin: {reason}", path.display())]
     NotAPlugin { path: PathBuf, reason: &'static str },
+    #[error("{} is a library for Windows, and plugins run on Linux and macOS so far", path.display())]
+    ForWindows { path: PathBuf },
     #[error("the manifest in {} can't be read: {error}", path.display())]
     Manifest { path: PathBuf, error: ManifestError },
     #[error("the manifest in {} gives no usable name: {error}", path.display())]
@@ -80,12 +82,21 @@ pub enum InspectError {
 }
 
 impl InspectError {
+    /// Why nothing can be read at a path, where the system has refused.
+    pub(super) fn unreadable(path: &Path, error: std::io::Error) -> Self {
+        let leads_nowhere = error.kind() == std::io::ErrorKind::NotFound && path.symlink_metadata().is_ok();
+        let error =
+            if leads_nowhere { std::io::Error::other("it is a link that leads nowhere") } else { error };
+        Self::Read { path: path.into(), error }
+    }
+
     /// The word for scripts.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Read { .. } => "library-unreadable",
             Self::NotAFile { .. } | Self::TooLarge { .. } | Self::NotALibrary { .. } => "not-a-library",
             Self::NotAPlugin { .. } => "not-a-plugin",
+            Self::ForWindows { .. } => "plugin-incompatible",
             Self::Manifest { .. } | Self::Name { .. } | Self::Version { .. } => "bad-manifest",
         }
     }
@@ -108,6 +119,8 @@ impl InspectError {
             Self::NotAPlugin { .. } => {
                 "a plugin is built with replio-plugin-api and ends with `export_plugin!(…)`".into()
             }
+            Self::ForWindows { .. } => "get the plugin's build for this system".into(),
+            Self::Manifest { error: ManifestError::Format(_), .. } => "update replio".into(),
             Self::Manifest { .. } | Self::Name { .. } | Self::Version { .. } => {
                 "ask the plugin's author for a library built with a released replio-plugin-api".into()
             }
@@ -132,10 +145,10 @@ pub fn inspect(path: &Path) -> Result<Inspection, InspectError> {
 pub fn inspect_bytes(bytes: Vec<u8>, path: &Path) -> Result<Inspection, InspectError> {
     let library = Library::read(&bytes, std::env::consts::ARCH)
         .map_err(|reason| InspectError::NotALibrary { path: path.into(), reason })?;
-    let not_a_plugin = |reason| InspectError::NotAPlugin { path: path.into(), reason };
     if library.system == System::Windows {
-        return Err(not_a_plugin("it is built for Windows, where plugins can't be read yet"));
+        return Err(InspectError::ForWindows { path: path.into() });
     }
+    let not_a_plugin = |reason| InspectError::NotAPlugin { path: path.into(), reason };
     let section = library.manifest.as_deref().ok_or_else(|| not_a_plugin("it has no manifest section"))?;
     let manifest =
         Manifest::read(section).map_err(|error| InspectError::Manifest { path: path.into(), error })?;
@@ -151,7 +164,7 @@ pub fn inspect_bytes(bytes: Vec<u8>, path: &Path) -> Result<Inspection, InspectE
 /// # Errors
 /// When it is no regular file, too large, or can't be read.
 pub fn read_library(path: &Path) -> Result<Vec<u8>, InspectError> {
-    let cannot_read = |error| InspectError::Read { path: path.into(), error };
+    let cannot_read = |error| InspectError::unreadable(path, error);
     // Looked at before it is opened: opening a FIFO would wait for a writer.
     let metadata = std::fs::metadata(path).map_err(cannot_read)?;
     if !metadata.is_file() {

@@ -69,15 +69,12 @@ impl Source {
             return Err(SourceError::Address(text.display().to_string()));
         }
         let path = current.join(text);
-        let Ok(path) = path.canonicalize() else {
-            return Err(match path.symlink_metadata() {
-                Ok(_) => InspectError::Read {
-                    path,
-                    error: std::io::Error::other("it is a link that leads nowhere"),
-                }
-                .into(),
-                Err(_) => SourceError::Missing(path),
-            });
+        let path = match path.canonicalize() {
+            Ok(whole) => keeping_its_name(&path).unwrap_or(whole),
+            Err(error) if path.symlink_metadata().is_ok() => {
+                return Err(InspectError::unreadable(&path, error).into());
+            }
+            Err(_) => return Err(SourceError::Missing(path)),
         };
         if !path.is_dir() {
             return Ok(Self::Library(path));
@@ -119,6 +116,12 @@ impl Source {
         let file_name = library.file_name().and_then(|name| name.to_str()).map(safe_file_name);
         Ok(Fetched { inspection, file_name: file_name.unwrap_or_else(|| safe_file_name("plugin")) })
     }
+}
+
+/// An absolute path without links in its folders. A link at its end stays, so
+/// that an update follows it to where it leads by then.
+fn keeping_its_name(path: &Path) -> Option<PathBuf> {
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }
 
 /// A library that was read from its source.

@@ -135,10 +135,10 @@ impl Library {
             other => (other.kind() == object::ObjectKind::Executable, None),
         };
         if is_executable {
-            return Err(NotALibrary::Other("a program, not a shared library"));
+            return Err(NotALibrary::Other("a program"));
         }
         if file.kind() != object::ObjectKind::Dynamic {
-            return Err(NotALibrary::Other("an object file, not a shared library"));
+            return Err(NotALibrary::Other("an object file (.o)"));
         }
         Ok(Self {
             system: system_of(&file, bytes),
@@ -157,7 +157,7 @@ fn damaged(error: object::Error) -> NotALibrary {
 /// What a file that is no object file looks like, for the message.
 fn other_kind(bytes: &[u8]) -> &'static str {
     match bytes {
-        [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => "a static library (.a or .rlib), not a shared one",
+        [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => "a static library (.a or .rlib)",
         [0x7f, b'E', b'L', b'F', ..] => "the beginning of an ELF file, and no more",
         [b'#', b'!', ..] => "a script",
         [b'P', b'K', ..] => "a zip archive",

@@ -100,6 +100,10 @@ impl Fault {
             FaultKind::Signal { signal, panic_aborts } => {
                 let name = signal_name(*signal);
                 let guess = match (name, panic_aborts) {
+                    // What the standard library prints before it aborts.
+                    (Some("SIGABRT"), _) if self.output.contains("has overflowed its stack") => {
+                        "; its stack overflowed"
+                    }
                     (Some("SIGABRT"), true) => "; it is built with panic=abort, so a panic may have done it",
                     (Some("SIGKILL"), _) => "; the system or a person killed it, perhaps for want of memory",
                     _ => "",
@@ -112,7 +116,7 @@ impl Fault {
                 }
             }
             FaultKind::EndedEarly(code) => {
-                format!("it ended its process (exit code {code}) before it reported")
+                format!("its process ended with exit code {code} before it had reported")
             }
             FaultKind::TimedOut(limit) => {
                 format!("its hooks took more than {} and were stopped", seconds(*limit))
