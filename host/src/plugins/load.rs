@@ -84,6 +84,8 @@ pub enum How {
 /// # Errors
 /// When the request can't be read, or the host has gone away.
 pub fn run_as_runner() -> io::Result<()> {
+    #[cfg(unix)]
+    child::leave_terminal();
     let mut text = Vec::new();
     io::stdin().lock().read_to_end(&mut text)?;
     let request: Request = serde_json::from_slice(&text)?;
