@@ -9,8 +9,11 @@ replio() {
     cargo run --release --quiet -p replio -- "$@"
 }
 
-replio plugins install example-plugins/security-review ||
-    replio plugins update security-review --from example-plugins/security-review
+if replio plugins show security-review --local >/dev/null 2>&1; then
+    replio plugins update security-review --local --from example-plugins/security-review
+else
+    replio plugins install example-plugins/security-review
+fi
 
 for noun in type skill team; do
     printf '\n$ replio %s list\n' "$noun"

@@ -100,6 +100,17 @@ pub fn run_as_runner() -> io::Result<()> {
     })
 }
 
+/// Opens a library and runs its hooks in this very process, without the
+/// protection of a child; for measuring what that takes.
+///
+/// # Safety
+/// The library's code runs here with all that this process has and may do.
+#[cfg(unix)]
+#[doc(hidden)]
+pub unsafe fn report_in_this_process(plugin: &PluginToRun, limits: &Limits) -> Vec<u8> {
+    library::report(plugin, limits)
+}
+
 #[cfg(unix)]
 use fork::run_children;
 
