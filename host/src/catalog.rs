@@ -29,6 +29,7 @@ mod bounded;
 mod check;
 mod document;
 mod edit;
+mod json;
 mod kind;
 mod layer;
 mod merge;

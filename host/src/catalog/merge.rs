@@ -1,6 +1,7 @@
 //! Layers on top of each other. Pure: it is handed layers and reads no file.
 //! Each question looks only at the names that it is about.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::{Entry, Kind, Layer, Origin, Reference, Resolved, Scope};
@@ -130,13 +131,11 @@ impl Stack {
         if found.is_empty() {
             return Err(unknown());
         }
-        let name = match &reference.plugin {
-            None => {
-                found[0].0.entries.get_key_value(entry).map_or(entry.to_owned(), |(key, _)| key.to_string())
-            }
-            Some(_) => reference.to_string(),
+        let name = match (&reference.plugin, found[0].0.entries.get_key_value(entry)) {
+            (None, Some((name, _))) => Cow::Borrowed(name.as_str()),
+            _ => Cow::Owned(reference.to_string()),
         };
-        Ok(Resolved::new(self.kind, name.into(), found))
+        Ok(Resolved::new(self.kind, name, found))
     }
 
     /// Every entry, in the order of the names.

@@ -133,17 +133,19 @@ impl<'s> Resolved<'s> {
         if !self.found.iter().any(set_anywhere) {
             return Field { name: category.word(), value: None, origin: None, hidden: Vec::new() };
         }
-        let mut says: Vec<(Option<Action>, &Origin)> = self
+        let mut says: Vec<(Option<Action>, bool, &Origin)> = self
             .found
             .iter()
             .rev()
-            .filter_map(|(layer, entry)| Some((says(entry, category)?.0, &layer.origin)))
+            .filter_map(|(layer, entry)| {
+                says(entry, category).map(|(action, whole)| (action, whole, &layer.origin))
+            })
             .collect();
-        // A reset of the whole map where nothing lies below says nothing.
-        while says.len() > 1 && says.last().is_some_and(|(action, _)| action.is_none()) {
+        // A reset of the whole map says nothing of a category that nobody below sets.
+        while says.last().is_some_and(|(_, whole, _)| *whole) {
             says.pop();
         }
-        Field::of(category.word(), says.into_iter())
+        Field::of(category.word(), says.into_iter().map(|(action, _, origin)| (action, origin)))
     }
 
     /// The merged `tool_permission`: only the categories that are set.
