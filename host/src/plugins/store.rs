@@ -1,21 +1,18 @@
 //! The plugin store of one scope: `plugins.lock`, and the libraries it speaks
 //! of, each in a folder named by its digest and never written again.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::Scope;
 use crate::diagnostic::Diagnostic;
 use crate::files::{self, FileError, Lock};
+use crate::paths;
 use crate::plugins::digest::Digest;
 use crate::plugins::lockfile::{Build, Lockfile};
 
 mod checked;
 
 pub use checked::CheckedFiles;
-
-/// What of the local folder is no part of a project.
-const GITIGNORE: &str = "plugins/store\nplugins/staging\nplugins/lock\nsessions\n";
 
 /// A plugin store; its folder need not exist.
 #[derive(Debug, Clone)]
@@ -99,21 +96,11 @@ impl Store {
         files::create_folder(&self.folder())?;
         let lock = Lock::file(&self.folder().join("lock"))?;
         let mut lockfile = self.read()?;
-        if self.scope == Scope::Local {
-            self.write_gitignore()?;
-        }
+        paths::make_folder(&self.home, self.scope)?;
         let locked = LockedStore { store: self, lockfile: std::mem::take(&mut lockfile), _lock: lock };
         // What a run that was killed left behind is in nobody's way.
         let _ = files::remove_folder(&self.folder().join("staging"));
         Ok(locked)
-    }
-
-    fn write_gitignore(&self) -> Result<(), FileError> {
-        let path = self.home.join(".gitignore");
-        match files::write_new(&path, GITIGNORE.as_bytes()) {
-            Err(error) if error.io().kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
-        }
     }
 }
 
