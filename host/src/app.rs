@@ -20,7 +20,7 @@ pub struct App {
     pub output: Output,
     plugins_off: bool,
     warnings: RefCell<Vec<Diagnostic>>,
-    plugin_layer: OnceCell<Rc<PluginLayer>>,
+    plugin_layer: RefCell<Option<Rc<PluginLayer>>>,
     stacks: [OnceCell<Stack>; 3],
 }
 
@@ -32,7 +32,7 @@ impl App {
             output,
             plugins_off,
             warnings: RefCell::default(),
-            plugin_layer: OnceCell::new(),
+            plugin_layer: RefCell::default(),
             stacks: Default::default(),
         }
     }
@@ -40,7 +40,7 @@ impl App {
     /// Uses a plugin layer that was built before and is still right.
     #[must_use]
     pub fn with_plugin_layer(self, layer: Rc<PluginLayer>) -> Self {
-        let _ = self.plugin_layer.set(layer);
+        self.plugin_layer.replace(Some(layer));
         self
     }
 
@@ -61,26 +61,35 @@ impl App {
     }
 
     /// The plugin layer. Built, which runs the plugins, at the first call.
-    pub fn plugin_layer(&self) -> &PluginLayer {
-        self.shared_plugin_layer()
-    }
-
-    fn shared_plugin_layer(&self) -> &Rc<PluginLayer> {
-        self.plugin_layer.get_or_init(|| {
-            if self.plugins_off {
-                return Rc::default();
-            }
-            let layer = PluginLayer::rebuild(&self.stores(), &mut self.checked_files());
-            for plugin in &layer.plugins {
-                plugin.tell(self.output);
-            }
-            Rc::new(layer)
-        })
+    pub fn plugin_layer(&self) -> Rc<PluginLayer> {
+        if self.plugin_layer.borrow().is_none() {
+            self.build_plugin_layer();
+        }
+        self.built_plugin_layer().unwrap_or_default()
     }
 
     /// The plugin layer, where a command has built it.
     pub fn built_plugin_layer(&self) -> Option<Rc<PluginLayer>> {
-        self.plugin_layer.get().cloned()
+        self.plugin_layer.borrow().clone()
+    }
+
+    /// Builds the plugin layer anew, after a change of what is installed, and
+    /// notes what is wrong with it.
+    pub fn rebuild_plugin_layer(&self) {
+        self.build_plugin_layer();
+        self.warn(self.plugin_layer().warnings.iter().cloned());
+    }
+
+    fn build_plugin_layer(&self) {
+        let layer = if self.plugins_off {
+            PluginLayer::default()
+        } else {
+            PluginLayer::rebuild(&self.stores(), &mut self.checked_files())
+        };
+        for plugin in &layer.plugins {
+            plugin.tell(self.output);
+        }
+        self.plugin_layer.replace(Some(Rc::new(layer)));
     }
 
     /// All layers of one kind. Read at the first call.

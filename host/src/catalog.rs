@@ -7,6 +7,21 @@
 //! [`AgentType`], [`Skill`] and [`Team`] are what it describes. [`set_entry`] and
 //! [`remove_entry`] go the other way, from a wish to the new text of a file.
 //!
+//! - Read: [`read_bundled`], [`read_entries_file`], [`read_entries_text`],
+//!   [`read_skills_folder`], and [`entry_from_json`] for what a plugin sent.
+//! - Merge: [`Stack::new`], [`names`](Stack::names), [`all`](Stack::all),
+//!   [`resolve`](Stack::resolve), [`get`](Stack::get),
+//!   [`collisions`](Stack::collisions); what is not to be trusted:
+//!   [`is_damaged`](Stack::is_damaged), [`lost`](Stack::lost),
+//!   [`is_hollow`](Resolved::is_hollow).
+//! - Show: [`Resolved::list_json`], [`Resolved::show_json`],
+//!   [`fields`](Resolved::fields), [`categories`](Resolved::categories).
+//! - Use: [`Resolved::agent_type`], [`skill`](Resolved::skill),
+//!   [`team`](Resolved::team), [`resolved_prompt`], [`loosened`].
+//!
+//! A `null` resets a field: its value is the default, and its origin is the
+//! layer that reset it. A field that nobody sets has no origin.
+//!
 //! ```
 //! use replio::catalog::{Kind, Origin, Stack, read_bundled, read_entries_text};
 //!
@@ -20,15 +35,11 @@
 //! # Ok::<(), replio::catalog::Unknown>(())
 //! ```
 
-#![allow(
-    clippy::result_large_err,
-    reason = "a diagnostic is made once for a failure, never in a loop that is hot"
-)]
-
 mod bounded;
 mod check;
 mod document;
 mod edit;
+mod entry;
 mod json;
 mod kind;
 mod layer;
@@ -49,11 +60,12 @@ mod types;
 pub use bounded::LARGEST_FILE;
 pub use document::{decode_text, parse_document, read_document, read_text};
 pub use edit::{EditError, remove_entry, set_entry};
+pub use entry::Entry;
 pub use kind::Kind;
-pub use layer::{Entry, Layer};
+pub use layer::Layer;
 pub use merge::{Stack, Unknown};
 pub use origin::{Origin, Scope};
-pub use permission::{Action, Category, UnknownWord};
+pub use permission::{Action, Category, Loosened, UnknownWord, loosened};
 pub use position::{Place, Position};
 pub use prompt::resolved_prompt;
 pub use read::{entry_from_json, read_bundled, read_entries_file, read_entries_text};
@@ -62,3 +74,6 @@ pub use resolved::{Field, Hidden, Resolved};
 pub use skills::read_skills_folder;
 pub use teams::{DEFAULT_ITERATIONS, DEFAULT_VERDICT, Loop, Stage, Team};
 pub use types::{AgentType, Skill};
+
+#[cfg(test)]
+mod tests;

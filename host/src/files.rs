@@ -89,39 +89,44 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Writes a file that nobody may change afterwards, and moves it into place
-/// with the folder that holds it. When that folder is there already, with the
-/// same file, nothing is done: the store names folders by their content.
+/// Writes a file that nobody may change afterwards, into a folder that is not
+/// used yet.
+///
+/// # Errors
+/// When it is there already, or the system refuses.
+pub fn write_read_only(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let mut file = File::create_new(path).map_err(FileError::new("write", path))?;
+    file.write_all(bytes).map_err(FileError::new("write", path))?;
+    let mut permissions = file.metadata().map_err(FileError::new("read", path))?.permissions();
+    permissions.set_readonly(true);
+    file.set_permissions(permissions).map_err(FileError::new("set the permissions of", path))?;
+    file.sync_all().map_err(FileError::new("write", path))
+}
+
+/// Makes a folder with a name of its own, which is removed when the value is
+/// dropped.
 ///
 /// # Errors
 /// When the system refuses.
-pub fn write_once(
-    staging: &Path,
-    folder: &Path,
-    file_name: &str,
-    bytes: &[u8],
-) -> Result<PathBuf, FileError> {
-    let path = folder.join(file_name);
-    create_folder(staging)?;
-    let staged = tempfile::Builder::new()
-        .prefix("install-")
-        .tempdir_in(staging)
-        .map_err(FileError::new("stage a file in", staging))?;
-    let staged_file = staged.path().join(file_name);
-    let mut file = File::create_new(&staged_file).map_err(FileError::new("write", &staged_file))?;
-    file.write_all(bytes).map_err(FileError::new("write", &staged_file))?;
-    let mut permissions = file.metadata().map_err(FileError::new("read", &staged_file))?.permissions();
-    permissions.set_readonly(true);
-    file.set_permissions(permissions).map_err(FileError::new("set the permissions of", &staged_file))?;
-    file.sync_all().map_err(FileError::new("write", &staged_file))?;
-    if let Some(above) = folder.parent() {
+pub fn temporary_folder(within: &Path) -> Result<tempfile::TempDir, FileError> {
+    tempfile::Builder::new()
+        .prefix("replio-")
+        .tempdir_in(within)
+        .map_err(FileError::new("make a folder in", within))
+}
+
+/// Moves a folder to a place where nothing may be, and which is on the same
+/// file system.
+///
+/// # Errors
+/// When the system refuses.
+pub fn move_folder(from: &Path, to: &Path) -> Result<(), FileError> {
+    if let Some(above) = to.parent() {
         create_folder(above)?;
     }
-    // What is there under this name and is not the file was damaged by hand.
-    remove_folder(folder)?;
-    fs::rename(staged.path(), folder).map_err(FileError::new("move into place", folder))?;
-    settle(folder);
-    Ok(path)
+    std::fs::rename(from, to).map_err(FileError::new("move into place", to))?;
+    settle(to);
+    Ok(())
 }
 
 /// Removes a file; one that is not there is no error.
@@ -179,6 +184,13 @@ impl Lock {
     pub fn folder(path: &Path) -> Result<Self, FileError> {
         // A folder can be locked itself on Unix, which leaves no file behind.
         Self::take(File::open(path).map_err(FileError::new("open the folder", path))?, path)
+    }
+
+    /// Whether the lock at this path is held by nobody; `None` where there is
+    /// no such file.
+    pub fn is_free(path: &Path) -> Option<bool> {
+        let file = File::open(path).ok()?;
+        Some(file.try_lock().is_ok())
     }
 
     fn take(file: File, path: &Path) -> Result<Self, FileError> {

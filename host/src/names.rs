@@ -125,6 +125,10 @@ text_like!(PluginName);
 /// The candidate nearest to `wanted`, when one is near enough to be what was
 /// meant: "did you mean `writer`?".
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A text from outside may be of any length, and is then near to nothing.
+    if wanted.len() > 2 * LONGEST_NAME {
+        return None;
+    }
     let wanted = wanted.to_lowercase();
     let allowed = (wanted.chars().count() / 3).clamp(1, 3);
     candidates

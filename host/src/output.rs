@@ -120,6 +120,12 @@ impl Output {
         }
     }
 
+    /// Shows, on a terminal alone, that something may take a moment.
+    pub fn slow_progress(self, what: &str) -> Progress {
+        let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
+        Progress::start(what, is_terminal && self.verbosity >= Verbosity::Normal && !self.json)
+    }
+
     /// Shows that something slow goes on.
     pub fn progress(self, what: &str) -> Progress {
         Progress::start(what, self.verbosity >= Verbosity::Normal && !self.json)

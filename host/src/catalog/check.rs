@@ -10,6 +10,9 @@ use super::scan::Step;
 use crate::diagnostic::Diagnostic;
 use crate::names::nearest;
 
+/// How many unknown fields of one entry, and of one file, are told.
+pub(super) const MOST_IGNORED: usize = 50;
+
 /// What is wrong with an entry, and on the way to which value.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
@@ -96,7 +99,7 @@ pub(super) fn entry(kind: Kind, mut fields: Map<String, Value>) -> Checked {
             continue;
         }
         foreign = true;
-        if name != "name" && !is_metadata(name) {
+        if name != "name" && !is_metadata(name) && ignored.len() < MOST_IGNORED {
             ignored.push(Ignored {
                 name: name.clone(),
                 path: vec![Step::Key(name.clone())],

@@ -4,58 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use indexmap::IndexMap;
-use serde_json::{Map, Value};
-
 use super::check::{self, Fault};
-use super::{Kind, Origin, Place};
+use super::{Entry, Kind, Origin, Place};
 use crate::diagnostic::Diagnostic;
 use crate::names::EntryName;
-
-/// One entry as its layer has it: only the fields that were set, each known
-/// and of the right shape. `null` stands for "reset this to its default".
-#[derive(Debug, Clone)]
-pub struct Entry {
-    pub(super) fields: Map<String, Value>,
-    pub(super) place: Place,
-}
-
-impl Entry {
-    /// An entry of these fields. Unknown ones, `name` and keys that begin
-    /// with `$` are dropped.
-    ///
-    /// # Errors
-    /// The first field that has the wrong shape.
-    pub fn new(kind: Kind, fields: Map<String, Value>) -> Result<Self, Diagnostic> {
-        let checked = check::entry(kind, fields);
-        match checked.faults.into_iter().next() {
-            Some(fault) => Err(fault.diagnostic()),
-            None => Ok(Self { fields: checked.fields, place: Place::nowhere() }),
-        }
-    }
-
-    /// The same entry, read at this place.
-    #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
-        self.place = place;
-        self
-    }
-
-    /// The fields that are set.
-    pub fn fields(&self) -> &Map<String, Value> {
-        &self.fields
-    }
-
-    /// Sets `tool_permission` to exactly this.
-    pub fn replace_permissions(&mut self, permissions: Map<String, Value>) {
-        self.fields.insert("tool_permission".into(), permissions.into());
-    }
-
-    /// Where it was read.
-    pub fn place(&self) -> &Place {
-        &self.place
-    }
-}
+use indexmap::IndexMap;
 
 /// What one origin says about one kind.
 #[derive(Debug, Clone)]
@@ -119,9 +72,8 @@ impl Layer {
             format!("{} is left out", check::article(kind))
         };
         let diagnostic = |fault: Fault| {
-            // An empty path is the member itself, which begins with its key.
             let position = match fault.path.as_slice() {
-                [] => place.position(),
+                [] if fault.on_key => place.position(),
                 path => place.locate(path, fault.on_key),
             };
             let mut diagnostic = fault.diagnostic();

@@ -2,7 +2,7 @@
 //! Each question looks only at the names that it is about.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Entry, Kind, Layer, Origin, Reference, Resolved, Scope};
 use crate::diagnostic::Diagnostic;
@@ -101,9 +101,9 @@ impl Stack {
 
     /// The names of all entries, sorted, each once.
     pub fn names(&self) -> Vec<&EntryName> {
-        let mut names: Vec<&EntryName> = self.layers.iter().flat_map(|layer| layer.entries.keys()).collect();
-        names.sort();
-        names.dedup();
+        let all: HashSet<&EntryName> = self.layers.iter().flat_map(|layer| layer.entries.keys()).collect();
+        let mut names: Vec<&EntryName> = all.into_iter().collect();
+        names.sort_unstable();
         names
     }
 
@@ -111,48 +111,45 @@ impl Stack {
     /// bundled entry, if there is one, with that plugin's alone on top.
     ///
     /// # Errors
-    /// No layer has it.
+    /// No layer has it; the error knows the nearest name that exists.
     pub fn resolve(&self, name: &str) -> Result<Resolved<'_>, Unknown> {
-        let unknown = || self.unknown(name);
-        let reference: Reference = name.parse().map_err(|_| unknown())?;
+        self.get(name).ok_or_else(|| self.unknown(name))
+    }
+
+    /// The same, where it doesn't matter what else there is.
+    pub fn get(&self, name: &str) -> Option<Resolved<'_>> {
+        let reference: Reference = name.parse().ok()?;
         let entry = reference.name.as_str();
-        let found: Vec<Contribution<'_>> = match &reference.plugin {
-            None => without_collisions(self.contributions(entry).collect()),
-            Some(plugin) => {
-                let own = |layer: &Layer| layer.origin.plugin() == Some(plugin);
-                let owner = self.layers.iter().rfind(|layer| own(layer) && layer.get(entry).is_some());
-                let owner = owner.ok_or_else(unknown)?;
-                let bundled = |layer: &Layer| layer.origin == Origin::Bundled;
-                self.contributions(entry)
-                    .filter(|(layer, _)| bundled(layer) || layer.origin == owner.origin)
-                    .collect()
-            }
+        let Some(plugin) = &reference.plugin else {
+            let found = without_collisions(self.contributions(entry).collect());
+            let (name, _) = found.first()?.0.entries.get_key_value(entry)?;
+            return Some(Resolved::new(self.kind, Cow::Borrowed(name.as_str()), found));
         };
-        if found.is_empty() {
-            return Err(unknown());
-        }
-        let name = match (&reference.plugin, found[0].0.entries.get_key_value(entry)) {
-            (None, Some((name, _))) => Cow::Borrowed(name.as_str()),
-            _ => Cow::Owned(reference.to_string()),
-        };
-        Ok(Resolved::new(self.kind, name, found))
+        let own = |layer: &&Layer| layer.origin.plugin() == Some(plugin) && layer.get(entry).is_some();
+        let owner = &self.layers.iter().rfind(own)?.origin;
+        let concerned = |origin: &Origin| *origin == Origin::Bundled || origin == owner;
+        let found = self.contributions(entry).filter(|(layer, _)| concerned(&layer.origin)).collect();
+        Some(Resolved::new(self.kind, Cow::Owned(reference.to_string()), found))
     }
 
     /// Every entry, in the order of the names.
     pub fn all(&self) -> Vec<Resolved<'_>> {
-        let mut entries: Vec<(&EntryName, &Layer, &Entry)> = Vec::new();
-        for layer in &self.layers {
-            entries.extend(layer.entries.iter().map(|(name, entry)| (name, layer, entry)));
+        let mut all: Vec<(&str, Vec<Contribution<'_>>)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (depth, layer) in self.layers.iter().enumerate() {
+            places.reserve(layer.entries.len().saturating_sub(places.len()));
+            for (name, entry) in &layer.entries {
+                let place = *places.entry(name.as_str()).or_insert(all.len());
+                if place == all.len() {
+                    all.push((name.as_str(), Vec::with_capacity(self.layers.len() - depth)));
+                }
+                all[place].1.push((layer, entry));
+            }
         }
-        // Stable: the entries of one name stay in the order of the layers.
-        entries.sort_by(|left, right| left.0.cmp(right.0));
-        entries
-            .chunk_by(|left, right| left.0 == right.0)
-            .map(|same| {
-                let found = same.iter().map(|(_, layer, entry)| (*layer, *entry)).collect();
-                Resolved::new(self.kind, same[0].0.as_str().into(), without_collisions(found))
-            })
-            .collect()
+        all.sort_unstable_by_key(|(name, _)| *name);
+        let resolved =
+            |(name, found)| Resolved::new(self.kind, Cow::Borrowed(name), without_collisions(found));
+        all.into_iter().map(resolved).collect()
     }
 
     /// What is to be said about plugins that define the same name, one

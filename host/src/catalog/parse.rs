@@ -14,6 +14,11 @@ use super::position::position_of;
 use super::scan;
 use crate::diagnostic::Diagnostic;
 
+/// A value takes many times the memory of the two bytes that it may be
+/// written with. No file that people or programs write comes near.
+const MOST_VALUES: usize = 4_000_000;
+const TOO_MANY: &str = "it holds more than four million values";
+
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The mark, when the text begins with one, and the text after it.
@@ -47,9 +52,9 @@ pub(super) fn decode(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
 /// # Errors
 /// A text that is not JSON, or nested too deep, or repeats a key.
 pub(super) fn parse(text: &str) -> Result<Value, Diagnostic> {
-    let repeated = Cell::new(false);
+    let (repeated, count) = (Cell::new(false), Cell::new(0));
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Strict { repeated: &repeated }
+    let value = Strict { repeated: &repeated, count: &count }
         .deserialize(&mut deserializer)
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| damage(text, &error))?;
@@ -68,7 +73,9 @@ pub(super) fn parse(text: &str) -> Result<Value, Diagnostic> {
 fn damage(text: &str, error: &serde_json::Error) -> Diagnostic {
     let whole = error.to_string();
     let message = whole.rsplit_once(" at line ").map_or(whole.as_str(), |(message, _)| message);
-    let (code, message, help) = if message.starts_with("recursion limit") {
+    let (code, message, help) = if message == TOO_MANY {
+        ("too-large", TOO_MANY.to_owned(), None)
+    } else if message.starts_with("recursion limit") {
         ("too-deep", "it is nested deeper than 127 levels".to_owned(), None)
     } else if text.trim().is_empty() {
         ("bad-json", "it is empty, which is not JSON".to_owned(), Some("write {} into it, or delete it"))
@@ -93,12 +100,17 @@ fn damage(text: &str, error: &serde_json::Error) -> Diagnostic {
 #[derive(Clone, Copy)]
 struct Strict<'cell> {
     repeated: &'cell Cell<bool>,
+    count: &'cell Cell<usize>,
 }
 
 impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.count.set(self.count.get() + 1);
+        if self.count.get() > MOST_VALUES {
+            return Err(D::Error::custom(TOO_MANY));
+        }
         deserializer.deserialize_any(self)
     }
 }

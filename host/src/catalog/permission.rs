@@ -1,5 +1,6 @@
 //! What an agent type may do: categories of tools, and an action for each.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -59,6 +60,14 @@ impl Category {
     pub const fn word(self) -> &'static str {
         Self::WORDS[self as usize]
     }
+
+    /// The action where neither a type nor a setting says one.
+    pub const fn default_action(self) -> Action {
+        match self {
+            Self::Read | Self::List | Self::Web | Self::Delegate => Action::Allow,
+            Self::Edit | Self::Bash | Self::Mcp => Action::Ask,
+        }
+    }
 }
 
 impl Action {
@@ -77,6 +86,33 @@ impl Action {
     pub fn stricter(self, other: Self) -> Self {
         self.max(other)
     }
+}
+
+/// A category whose action became less strict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loosened {
+    /// The category.
+    pub category: Category,
+    /// What it was.
+    pub before: Action,
+    /// What it is.
+    pub after: Action,
+}
+
+/// The categories that `after` allows more of than `before` does; one that is
+/// not set has its default.
+pub fn loosened(before: &BTreeMap<Category, Action>, after: &BTreeMap<Category, Action>) -> Vec<Loosened> {
+    let action = |map: &BTreeMap<Category, Action>, category: Category| {
+        map.get(&category).copied().unwrap_or(category.default_action())
+    };
+    let all = Category::ALL.into_iter();
+    all.map(|category| Loosened {
+        category,
+        before: action(before, category),
+        after: action(after, category),
+    })
+    .filter(|change| change.after < change.before)
+    .collect()
 }
 
 macro_rules! words {
@@ -117,6 +153,16 @@ mod tests {
     fn deny_is_the_strictest_action() {
         assert_eq!(Action::Allow.stricter(Action::Ask), Action::Ask);
         assert_eq!(Action::Deny.stricter(Action::Ask), Action::Deny);
+    }
+
+    #[test]
+    fn leaving_out_a_deny_loosens_to_the_default() {
+        let before = BTreeMap::from([(Category::Bash, Action::Deny), (Category::Web, Action::Deny)]);
+        let after = BTreeMap::from([(Category::Web, Action::Deny), (Category::Mcp, Action::Deny)]);
+        let bash = Loosened { category: Category::Bash, before: Action::Deny, after: Action::Ask };
+        assert_eq!(loosened(&before, &after), [bash]);
+        assert!(loosened(&before, &before).is_empty());
+        assert_eq!(loosened(&after, &before)[0].category, Category::Mcp);
     }
 
     #[test]

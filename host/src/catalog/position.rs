@@ -24,11 +24,13 @@ pub(super) struct Source {
     members: OnceLock<Vec<(usize, usize)>>,
     /// Where each line begins.
     lines: OnceLock<Vec<usize>>,
+    /// How many characters begin before each block.
+    blocks: OnceLock<Vec<usize>>,
 }
 
 impl Source {
     pub(super) fn new(text: String, file: Option<PathBuf>) -> Self {
-        Self { file, text, members: OnceLock::new(), lines: OnceLock::new() }
+        Self { file, text, members: OnceLock::new(), lines: OnceLock::new(), blocks: OnceLock::new() }
     }
 
     /// Where the member with this number begins, and its value.
@@ -46,9 +48,32 @@ impl Source {
             std::iter::once(0).chain(self.text.match_indices('\n').map(|(at, _)| at + 1)).collect()
         });
         let line = lines.partition_point(|start| *start <= offset).max(1);
-        let column = self.text.get(lines[line - 1]..offset).map_or(0, |before| before.chars().count()) + 1;
-        Position { line, column }
+        Position { line, column: self.characters(offset) - self.characters(lines[line - 1]) + 1 }
     }
+
+    /// How many characters begin before an offset. Counted in blocks, since
+    /// the whole file may be one line with a fault in each entry.
+    fn characters(&self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let blocks = self.blocks.get_or_init(|| {
+            let mut total = 0;
+            let before = |block: &[u8]| {
+                total += characters(block);
+                total - characters(block)
+            };
+            bytes.chunks(BLOCK).map(before).chain([0]).collect()
+        });
+        let offset = offset.min(bytes.len());
+        let block = (offset / BLOCK).min(bytes.len().saturating_sub(1) / BLOCK);
+        blocks[block] + characters(&bytes[block * BLOCK..offset])
+    }
+}
+
+const BLOCK: usize = 4096;
+
+/// How many characters begin in these bytes.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| byte.cast_signed() >= -64).count()
 }
 
 /// The position of a byte offset in a text; one that is not at a character's

@@ -19,6 +19,9 @@ use crate::names::EntryName;
 const BUNDLED_TYPES: &str = include_str!("../../../bundled/types.json");
 const BUNDLED_TEAMS: &str = include_str!("../../../bundled/teams.json");
 
+/// How many diagnostics of one file are told one by one.
+const MOST_DIAGNOSTICS: usize = 1000;
+
 /// The layer that is compiled in. There are no bundled skills.
 pub fn read_bundled(kind: Kind) -> Layer {
     let text = match kind {
@@ -57,12 +60,12 @@ pub fn read_entries_text(
     };
     let layer = Layer::new(kind, origin).with_file(file.clone());
     let source = Arc::new(Source::new(text, file));
-    let mut reader = Reader { layer, source, diagnostics: Vec::new(), warned: HashSet::new() };
+    let mut reader = Reader { layer, source, diagnostics: Vec::new(), warned: HashSet::new(), untold: 0 };
     reader.layer.entries.reserve(members.len());
     for (ordinal, (key, value)) in members.into_iter().enumerate() {
         reader.member(ordinal, key.as_deref(), value);
     }
-    (reader.layer, reader.diagnostics)
+    reader.finish()
 }
 
 /// Checks one entry that a plugin sent: a JSON object with its `name`. What
@@ -204,6 +207,8 @@ struct Reader {
     diagnostics: Vec<Diagnostic>,
     /// What was warned about already: one warning for each file and field.
     warned: HashSet<String>,
+    /// How many diagnostics were too many.
+    untold: usize,
 }
 
 impl Reader {
@@ -221,11 +226,14 @@ impl Reader {
                 for ignored in &member.checked.ignored {
                     self.warn_ignored(ignored, &place);
                 }
-                self.layer.insert(member.name, Entry { fields: member.checked.fields, place });
+                let entry = Entry::from_checked(self.layer.kind, member.checked.fields, place);
+                self.layer.insert(member.name, entry);
             }
             Err(faults) => {
                 let diagnostics = self.layer.lose(key.or(inner.as_deref()), faults, &place);
-                self.diagnostics.extend(diagnostics);
+                for diagnostic in diagnostics {
+                    self.tell(diagnostic);
+                }
             }
         }
     }
@@ -239,7 +247,7 @@ impl Reader {
     }
 
     fn warn_ignored(&mut self, ignored: &Ignored, place: &Place) {
-        if !self.warned.insert(ignored.name.clone()) {
+        if self.warned.len() >= check::MOST_IGNORED || !self.warned.insert(ignored.name.clone()) {
             return;
         }
         let (kind, name) = (self.layer.kind, quote(&ignored.name));
@@ -256,6 +264,23 @@ impl Reader {
         if let Some(position) = place.locate(path, on_key) {
             diagnostic = diagnostic.at(position.line, position.column);
         }
-        self.diagnostics.push(diagnostic);
+        self.tell(diagnostic);
+    }
+
+    fn tell(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < MOST_DIAGNOSTICS {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    fn finish(mut self) -> (Layer, Vec<Diagnostic>) {
+        if self.untold > 0 {
+            let message = format!("{} more faults are not listed here", self.untold);
+            let file = self.layer.file.clone();
+            self.diagnostics.push(Diagnostic { file, ..Diagnostic::new("more-faults", message) });
+        }
+        (self.layer, self.diagnostics)
     }
 }

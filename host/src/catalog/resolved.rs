@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::entry::{Said, field_index};
 use super::merge::Contribution;
 use super::{Action, Category, Entry, Kind, Layer, Origin};
 use crate::names::PluginName;
@@ -103,84 +104,57 @@ impl<'s> Resolved<'s> {
     /// The value of a field after merging; `None` where it is the default. For
     /// `tool_permission` see [`permission`](Self::permission).
     pub fn value(&self, field: &str) -> Option<&'s Value> {
-        let highest = self.found.iter().rev().find_map(|(_, entry)| entry.fields.get(field));
+        let index = field_index(self.kind, field)?;
+        let highest = self.found.iter().rev().find_map(|(_, entry)| entry.at(index));
         highest.filter(|value| !value.is_null())
     }
 
     /// All fields but `tool_permission`, whose categories merge one by one.
     pub fn fields(&self) -> Vec<Field<'s, &'s Value>> {
-        let whole = self.kind.fields().iter().copied().filter(|name| *name != "tool_permission");
-        whole.map(|name| self.field(name)).collect()
+        let all = self.kind.fields().iter().enumerate();
+        all.filter(|(_, name)| **name != "tool_permission")
+            .map(|(index, name)| self.field(index, name))
+            .collect()
     }
 
-    fn field(&self, name: &'static str) -> Field<'s, &'s Value> {
+    fn field(&self, index: usize, name: &'static str) -> Field<'s, &'s Value> {
         let says = self.found.iter().rev().filter_map(|(layer, entry)| {
-            let value = entry.fields.get(name)?;
+            let value = entry.at(index)?;
             Some((Some(value).filter(|value| !value.is_null()), &layer.origin))
         });
         Field::of(name, says)
     }
 
-    /// Every category of `tool_permission` that any layer sets.
+    /// Every category of `tool_permission` that any layer names.
     pub fn categories(&self) -> Vec<Field<'s, Action>> {
-        let all = Category::ALL.into_iter().map(|category| self.category(category));
-        all.filter(|field| field.origin.is_some()).collect()
+        Category::ALL.into_iter().filter_map(|category| self.category(category)).collect()
     }
 
-    fn category(&self, category: Category) -> Field<'s, Action> {
-        let set_anywhere =
-            |(_, entry): &Contribution<'_>| says(entry, category).is_some_and(|(_, whole)| !whole);
-        if !self.found.iter().any(set_anywhere) {
-            return Field { name: category.word(), value: None, origin: None, hidden: Vec::new() };
-        }
-        let mut says: Vec<(Option<Action>, bool, &Origin)> = self
-            .found
-            .iter()
-            .rev()
-            .filter_map(|(layer, entry)| {
-                says(entry, category).map(|(action, whole)| (action, whole, &layer.origin))
-            })
-            .collect();
-        // A reset of the whole map says nothing of a category that nobody below sets.
-        while says.last().is_some_and(|(_, whole, _)| *whole) {
-            says.pop();
-        }
-        Field::of(category.word(), says.into_iter().map(|(action, _, origin)| (action, origin)))
+    fn category(&self, category: Category) -> Option<Field<'s, Action>> {
+        // A reset of the whole map says nothing of a category that nobody below names.
+        let lowest = self.found.iter().position(|(_, entry)| entry.permission().names(category))?;
+        let says = self.found[lowest..].iter().rev().filter_map(|(layer, entry)| {
+            let action = match entry.permission().says(category) {
+                Said::Nothing => return None,
+                Said::Reset => None,
+                Said::Action(action) => Some(action),
+            };
+            Some((action, &layer.origin))
+        });
+        Some(Field::of(category.word(), says))
     }
 
     /// The merged `tool_permission`: only the categories that are set.
     pub fn permission(&self) -> BTreeMap<Category, Action> {
-        let mut merged = BTreeMap::new();
-        for (_, entry) in &self.found {
-            match entry.fields.get("tool_permission") {
-                None => {}
-                Some(Value::Object(map)) => {
-                    for (category, action) in map {
-                        let Ok(category) = category.parse::<Category>() else { continue };
-                        match parse_action(action) {
-                            Some(action) => merged.insert(category, action),
-                            None => merged.remove(&category),
-                        };
-                    }
-                }
-                Some(_) => merged.clear(),
+        let merged = Category::ALL.into_iter().filter_map(|category| {
+            let said = self.found.iter().rev().map(|(_, entry)| entry.permission().says(category));
+            match said.into_iter().find(|said| *said != Said::Nothing)? {
+                Said::Action(action) => Some((category, action)),
+                _ => None,
             }
-        }
-        merged
+        });
+        merged.collect()
     }
-}
-
-/// What an entry says about a category, `None` in it for a reset, and whether
-/// it resets the whole map.
-fn says(entry: &Entry, category: Category) -> Option<(Option<Action>, bool)> {
-    match entry.fields.get("tool_permission")? {
-        Value::Object(map) => map.get(category.word()).map(|action| (parse_action(action), false)),
-        _ => Some((None, true)),
-    }
-}
-
-fn parse_action(value: &Value) -> Option<Action> {
-    value.as_str()?.parse().ok()
 }
 
 impl<'s, V> Field<'s, V> {

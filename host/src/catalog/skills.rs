@@ -82,5 +82,5 @@ fn read_skill(path: &Path, file: &OsString, stem: &str) -> Result<Option<(EntryN
     let Some(bytes) = bounded::read(path)? else { return Ok(None) };
     let content = parse::decode(bytes)?;
     let fields = Map::from_iter([("content".to_owned(), Value::String(content))]);
-    Ok(Some((name, Entry { fields, place: Place::file_of_its_own(path) })))
+    Ok(Some((name, Entry::from_checked(Kind::Skill, fields, Place::file_of_its_own(path)))))
 }

@@ -56,7 +56,7 @@ pub fn tighten(plugin: &PluginName, recorded: &Provides, layers: &mut [Layer]) -
 }
 
 fn tighten_entry(before: &Map<String, Value>, entry: &mut Entry) -> Vec<String> {
-    let mut now = permissions(entry.fields().get(PERMISSION));
+    let mut now = permissions(entry.get(PERMISSION));
     let mut loosened = Vec::new();
     for category in Category::ALL {
         let word = category.word();
@@ -115,11 +115,7 @@ mod tests {
             assert!(changed.is_some_and(|warning| warning.message.contains("type a")), "{before} {now}");
             let warnings = tighten(&plugin, &recorded, &mut layers);
             let used: Map<String, Value> = serde_json::from_str(used).unwrap();
-            assert_eq!(
-                permissions(layers[0].get("a").unwrap().fields().get(PERMISSION)),
-                used,
-                "{before} {now}"
-            );
+            assert_eq!(permissions(layers[0].get("a").unwrap().get(PERMISSION)), used, "{before} {now}");
             assert_eq!(warnings.is_empty(), now.contains("\"deny\""), "{before} {now}");
         }
     }
@@ -129,7 +125,7 @@ mod tests {
         let plugin: PluginName = "p".parse().unwrap();
         let mut layers = [layer(r#"{"bash":"allow","web":"deny"}"#)];
         assert_eq!(tighten(&plugin, &Provides::default(), &mut layers).len(), 1);
-        let permission = layers[0].get("a").unwrap().fields().get(PERMISSION).unwrap();
+        let permission = layers[0].get("a").unwrap().get(PERMISSION).unwrap();
         assert_eq!(permission.to_string(), r#"{"web":"deny"}"#);
     }
 }

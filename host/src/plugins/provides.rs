@@ -100,11 +100,11 @@ impl Provides {
 }
 
 fn fields_of(entry: &Entry) -> Fields {
-    let fingerprint = |(field, value): (&String, &Value)| {
+    let fingerprint = |(field, value): (&str, &Value)| {
         let kept = if field == PERMISSION { value.clone() } else { fingerprint(value).into() };
-        (field.clone(), kept)
+        (field.to_owned(), kept)
     };
-    entry.fields().iter().map(fingerprint).collect()
+    entry.fields().map(fingerprint).collect()
 }
 
 fn fingerprint(value: &Value) -> String {

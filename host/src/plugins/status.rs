@@ -166,7 +166,7 @@ fn status(store: &Store, record: &Record, host: &Host, checked: &mut CheckedFile
 }
 
 /// Whether a host can load a build, by what was recorded of it.
-fn incompatibility(build: &Build, host: &Host) -> Option<Incompatibility> {
+pub(super) fn incompatibility(build: &Build, host: &Host) -> Option<Incompatibility> {
     let needs = &build.needs;
     let systems = [System::Linux, System::MacOs, System::Windows, System::FreeBsd];
     let system = systems.into_iter().find(|system| system.to_string() == needs.system);

@@ -11,8 +11,10 @@ use crate::plugins::digest::Digest;
 use crate::plugins::lockfile::{Build, Lockfile};
 
 mod checked;
+mod staged;
 
 pub use checked::CheckedFiles;
+pub use staged::Staged;
 
 /// A plugin store; its folder need not exist.
 #[derive(Debug, Clone)]
@@ -86,6 +88,18 @@ impl Store {
         checked.check(&self.library(build), &build.sha256)
     }
 
+    /// Puts a library where it can be tried out, before it counts.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn stage(&self, file_name: &str, bytes: &[u8]) -> Result<Staged, FileError> {
+        Staged::in_folder(&self.staging(), file_name, bytes)
+    }
+
+    fn staging(&self) -> PathBuf {
+        self.folder().join("staging")
+    }
+
     /// Locks the store for a change, and reads the list of installed plugins
     /// as it is then.
     ///
@@ -95,12 +109,9 @@ impl Store {
     pub fn lock(&self) -> Result<LockedStore<'_>, Diagnostic> {
         files::create_folder(&self.folder())?;
         let lock = Lock::file(&self.folder().join("lock"))?;
-        let mut lockfile = self.read()?;
+        let lockfile = self.read()?;
         paths::make_folder(&self.home, self.scope)?;
-        let locked = LockedStore { store: self, lockfile: std::mem::take(&mut lockfile), _lock: lock };
-        // What a run that was killed left behind is in nobody's way.
-        let _ = files::remove_folder(&self.folder().join("staging"));
-        Ok(locked)
+        Ok(LockedStore { store: self, lockfile, _lock: lock })
     }
 }
 
@@ -114,18 +125,13 @@ pub struct LockedStore<'s> {
 }
 
 impl LockedStore<'_> {
-    /// Puts a library into the store. Until a commit speaks of it, nothing
-    /// uses it.
+    /// Puts a staged library into the store. Until a commit speaks of it,
+    /// nothing uses it.
     ///
     /// # Errors
-    /// When it can't be written.
-    pub fn keep(&self, sha256: &Digest, file_name: &str, bytes: &[u8]) -> Result<PathBuf, FileError> {
-        let folder = self.store.library_folder(sha256);
-        let path = folder.join(file_name);
-        if std::fs::read(&path).is_ok_and(|there| Digest::of(&there) == *sha256) {
-            return Ok(path);
-        }
-        files::write_once(&self.store.folder().join("staging"), &folder, file_name, bytes)
+    /// When it can't be moved there.
+    pub fn keep(&self, sha256: &Digest, staged: Staged) -> Result<(), FileError> {
+        staged.keep_as(&self.store.library_folder(sha256), sha256)
     }
 
     /// Makes the list of installed plugins count, and removes the libraries
@@ -151,7 +157,7 @@ impl LockedStore<'_> {
                 let _ = files::remove_folder(&folder.path());
             }
         }
-        let _ = files::remove_folder(&self.store.folder().join("staging"));
+        staged::sweep(&self.store.staging());
     }
 }
 

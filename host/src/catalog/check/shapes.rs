@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Fault, Ignored, is_metadata, quote};
+use super::{Fault, Ignored, MOST_IGNORED, is_metadata, quote};
 use crate::catalog::scan::Step;
 use crate::catalog::{Action, Category, Reference};
 use crate::names::nearest;
@@ -172,6 +172,9 @@ fn ignore(
     ignored: &mut Vec<Ignored>,
 ) {
     for key in map.keys().filter(|key| !known.contains(&key.as_str()) && !is_metadata(key)) {
+        if ignored.len() >= MOST_IGNORED {
+            return;
+        }
         let mut path = path.to_vec();
         path.push(Step::Key(key.clone()));
         let nearest = nearest(key, known.iter().copied());

@@ -8,14 +8,14 @@ use std::process::{Command, ExitStatus, Stdio};
 use serde_json::{Value, json};
 
 use super::entry_file::EntryFile;
-use super::looser::{Looser, looser};
+use super::looser::{in_words, json_of, looser};
 use super::remove::{override_it, scopes_with};
 use super::show::with_a_way_on;
 use super::{
     WhichFile, flag, has, hollow_warning, name_to_write, permission_up_to, stack_of_one, warn_of_missing,
 };
 use crate::app::App;
-use crate::catalog::{Kind, Layer, read_text};
+use crate::catalog::{Kind, Layer, Loosened, read_text};
 use crate::commands::CommandResult;
 use crate::diagnostic::Diagnostic;
 use crate::names::EntryName;
@@ -27,7 +27,7 @@ struct Edited {
     changed: bool,
     /// The entry is in the file.
     there: bool,
-    looser: Vec<Looser>,
+    looser: Vec<Loosened>,
 }
 
 /// Opens the file that has the entry: the local one, if both have it and
@@ -151,7 +151,7 @@ impl Answer for Edited {
             "line": self.line,
             "changed": self.changed,
             "there": self.there,
-            "looser": self.looser.iter().map(|looser| looser.json()).collect::<Vec<_>>(),
+            "looser": json_of(&self.looser),
         })
     }
 
@@ -165,7 +165,7 @@ impl Answer for Edited {
             (false, _) => format!("The {kind} {NAME}{name}{NAME:#} is no longer in {path}"),
         });
         for looser in &self.looser {
-            page.line(format!("{CAUTION}{}{CAUTION:#}", looser.text()));
+            page.line(format!("{CAUTION}{}{CAUTION:#}", in_words(*looser)));
         }
     }
 }

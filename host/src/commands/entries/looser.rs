@@ -1,47 +1,31 @@
-//! Which permissions became looser. Pure: two sets of permissions go in.
+//! Which permissions became looser, in words and in JSON.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Action, Category};
+use crate::catalog::{Action, Category, Loosened, loosened};
 
 /// What a set of permissions says.
 pub(super) type Permissions = BTreeMap<Category, Action>;
 
-/// A permission that is looser than it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Looser {
-    pub(super) category: Category,
-    pub(super) from: Action,
-    /// `None` where the type no longer says anything, so that its caller's
-    /// action holds.
-    pub(super) to: Option<Action>,
+/// The permissions that are looser afterwards than in any of the sets from
+/// before, each once, with the strictest that it was.
+pub(super) fn looser(before: &[&Permissions], after: &Permissions) -> Vec<Loosened> {
+    let mut looser: Vec<Loosened> = before.iter().flat_map(|before| loosened(before, after)).collect();
+    looser.sort_by(|left, right| (left.category, right.before).cmp(&(right.category, left.before)));
+    looser.dedup_by_key(|looser| looser.category);
+    looser
 }
 
-/// The permissions that are looser afterwards than in the strictest of what
-/// was there before.
-pub(super) fn looser(before: &[&Permissions], after: &Permissions) -> Vec<Looser> {
-    let strictest = |category: Category| before.iter().filter_map(|set| set.get(&category).copied()).max();
-    let all = Category::ALL.into_iter().filter_map(|category| {
-        let from = strictest(category)?;
-        let to = after.get(&category).copied();
-        // What a caller may do can be anything, and nothing is looser than `allow`.
-        let is_looser = to.map_or(from > Action::Allow, |to| to < from);
-        is_looser.then_some(Looser { category, from, to })
-    });
-    all.collect()
+pub(super) fn in_words(looser: Loosened) -> String {
+    let Loosened { category, before, after } = looser;
+    format!("{category} is looser now: {before} before, {after} from now on")
 }
 
-impl Looser {
-    pub(super) fn text(self) -> String {
-        let to = self.to.map_or("whatever its caller may do", Action::word);
-        format!("{} is looser now: {} before, {to} from now on", self.category, self.from)
-    }
-
-    pub(super) fn json(self) -> Value {
-        json!({ "category": self.category, "from": self.from, "to": self.to })
-    }
+pub(super) fn json_of(looser: &[Loosened]) -> Value {
+    let one = |looser: &Loosened| json!({ "category": looser.category, "before": looser.before, "after": looser.after });
+    looser.iter().map(one).collect()
 }
 
 #[cfg(test)]
@@ -49,22 +33,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_less_strict_than_before_is_looser() {
+    fn a_category_is_named_once_with_the_strictest_that_it_was() {
         use Action::{Allow, Ask, Deny};
         let set = |pairs: &[(Category, Action)]| pairs.iter().copied().collect::<Permissions>();
-        let below = set(&[(Category::Bash, Deny), (Category::Web, Allow), (Category::Edit, Ask)]);
-        let own = set(&[(Category::Edit, Deny)]);
-        let after = set(&[(Category::Bash, Ask), (Category::Edit, Ask), (Category::Mcp, Allow)]);
-        let expected = [
-            Looser { category: Category::Edit, from: Deny, to: Some(Ask) },
-            Looser { category: Category::Bash, from: Deny, to: Some(Ask) },
-        ];
+        let below = set(&[(Category::Edit, Ask), (Category::Bash, Deny)]);
+        let own = set(&[(Category::Edit, Deny), (Category::Bash, Deny)]);
+        let after = set(&[(Category::Edit, Allow), (Category::Bash, Deny)]);
+        let expected = [Loosened { category: Category::Edit, before: Deny, after: Allow }];
         assert_eq!(looser(&[&below, &own], &after), expected);
-        assert_eq!(looser(&[&below], &below), []);
-        let reset = looser(&[&below], &set(&[]));
-        assert_eq!(
-            reset.iter().map(|one| one.category).collect::<Vec<_>>(),
-            [Category::Edit, Category::Bash]
-        );
+        assert_eq!(looser(&[&own, &below], &after), expected);
+        assert_eq!(looser(&[&own], &own), []);
     }
 }

@@ -4,12 +4,12 @@
 use serde_json::{Map, Value, json};
 
 use super::entry_file::EntryFile;
-use super::looser::{Looser, looser};
+use super::looser::{in_words, json_of, looser};
 use super::{
     WhereNew, and, hollow_warning, name_to_write, permission_up_to, stack_of_one, warn_of_missing, whose,
 };
 use crate::app::App;
-use crate::catalog::{Category, Kind, Origin, Resolved, Scope};
+use crate::catalog::{Category, Kind, Loosened, Origin, Resolved, Scope};
 use crate::commands::CommandResult;
 use crate::output::{Answer, CAUTION, DIM, NAME, Page, clean};
 
@@ -26,7 +26,7 @@ struct Written {
     below: Vec<Origin>,
     /// The fields that a higher layer sets as well.
     hidden: Vec<&'static str>,
-    looser: Vec<Looser>,
+    looser: Vec<Loosened>,
 }
 
 /// Writes an entry. A skill has one field, its content, and must be new.
@@ -95,7 +95,7 @@ impl Answer for Written {
             "written": fields,
             "overrides": self.below.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "hidden": self.hidden,
-            "looser": self.looser.iter().map(|looser| looser.json()).collect::<Vec<_>>(),
+            "looser": json_of(&self.looser),
         })
     }
 
@@ -134,7 +134,7 @@ impl Answer for Written {
             ));
         }
         for looser in &self.looser {
-            page.line(format!("{CAUTION}{}{CAUTION:#}", looser.text()));
+            page.line(format!("{CAUTION}{}{CAUTION:#}", in_words(*looser)));
         }
         let path = self.file.path_with_line(self.line);
         page.line(format!("{DIM}Edit it in{DIM:#} {}", clean(&path)));

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::entry_file::EntryFile;
-use super::looser::{Looser, looser};
+use super::looser::{in_words, json_of, looser};
 use super::show::with_a_way_on;
 use super::{
     WhichFile, and, flag, has, hollow_warning, name_to_write, permission_up_to, stack_of_one, whose,
 };
 use crate::app::App;
-use crate::catalog::{Kind, Origin, Scope};
+use crate::catalog::{Kind, Loosened, Origin, Scope};
 use crate::commands::CommandResult;
 use crate::diagnostic::Diagnostic;
 use crate::names::EntryName;
@@ -21,7 +21,7 @@ struct Removed {
     also_in: Option<Scope>,
     /// Where it still comes from.
     left: Vec<Origin>,
-    looser: Vec<Looser>,
+    looser: Vec<Loosened>,
 }
 
 /// Removes an entry from the file that was asked for, else from the local one
@@ -116,7 +116,7 @@ impl Answer for Removed {
             "scope": self.file.scope,
             "path": self.file.path.display().to_string(),
             "left": left,
-            "looser": self.looser.iter().map(|looser| looser.json()).collect::<Vec<_>>(),
+            "looser": json_of(&self.looser),
         })
     }
 
@@ -140,7 +140,7 @@ impl Answer for Removed {
             ));
         }
         for looser in &self.looser {
-            page.line(format!("{CAUTION}{}{CAUTION:#}", looser.text()));
+            page.line(format!("{CAUTION}{}{CAUTION:#}", in_words(*looser)));
         }
     }
 }

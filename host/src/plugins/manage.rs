@@ -1,0 +1,278 @@
+//! The verbs that change which plugins there are. Each of them looks first,
+//! tries the plugin out, and only then takes the store's lock, looks again,
+//! and makes its change with one write of `plugins.lock`. Whatever goes wrong
+//! before that write changes nothing.
+
+use std::path::Path;
+
+use crate::catalog::{Kind, Layer, Scope, read_bundled};
+use crate::names::{PluginName, nearest};
+use crate::output::Output;
+use crate::paths::Places;
+use crate::plugins::changes::Changes;
+use crate::plugins::digest::Digest;
+use crate::plugins::inspect::{self, Host, Inspection};
+use crate::plugins::load::PluginToRun;
+use crate::plugins::lockfile::{Build, Needs, Record};
+use crate::plugins::provides::Provides;
+use crate::plugins::run::{self, Candidate, Contribution};
+use crate::plugins::source::{Fetched, Source};
+use crate::plugins::status::{Installed, installed};
+use crate::plugins::store::{CheckedFiles, Staged, Store, source_for_record, source_from_record};
+
+mod error;
+mod install;
+mod switch;
+mod uninstall;
+mod update;
+
+pub use error::ManageError;
+pub use install::InstallRequest;
+pub use update::UpdateRequest;
+
+/// Which plugins there are, for those who change that.
+#[derive(Debug)]
+pub struct Plugins<'a> {
+    places: &'a Places,
+    output: Output,
+}
+
+/// What a verb did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The plugin as it stands now; one that was uninstalled, as it stood.
+    pub plugin: Installed,
+    /// The build it had before, where it is another one now.
+    pub before: Option<Build>,
+    /// What this adds to the catalog, removes and changes.
+    pub changes: Changes,
+    /// What was done.
+    pub done: Done,
+    /// What else a person should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// What a verb came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Done {
+    Installed,
+    /// The same bytes were installed already.
+    AlreadyInstalled,
+    /// The library in the store was missing or changed, and is whole again.
+    Repaired,
+    Updated,
+    /// The same version with other bytes.
+    Reinstalled,
+    UpToDate,
+    RolledBack,
+    Enabled,
+    /// It was enabled; what it brings now is accepted.
+    Accepted,
+    AlreadyEnabled,
+    Disabled,
+    AlreadyDisabled,
+    Uninstalled,
+    Verified,
+}
+
+impl<'a> Plugins<'a> {
+    /// The plugins of these places.
+    pub fn new(places: &'a Places, output: Output) -> Self {
+        Self { places, output }
+    }
+
+    fn stores(&self) -> Vec<Store> {
+        let store = |scope| Some(Store::new(scope, self.places.folder(scope)?));
+        [Scope::Global, Scope::Local].into_iter().filter_map(store).collect()
+    }
+
+    fn store(&self, scope: Scope) -> Result<Store, ManageError> {
+        Ok(Store::new(scope, self.places.folder_for_writing(scope)?))
+    }
+
+    /// Every installed plugin and how it stands.
+    pub fn installed(&self) -> (Vec<Installed>, Vec<crate::diagnostic::Diagnostic>) {
+        installed(&self.stores(), &Host::this(), &mut CheckedFiles::read(self.places.global()))
+    }
+
+    /// The installed plugin of this name: the local one before the global one,
+    /// unless a scope is given.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find(&self, name: &str, scope: Option<Scope>) -> Result<Installed, ManageError> {
+        let (plugins, mut warnings) = self.installed();
+        let in_scope = |plugin: &&Installed| scope.is_none_or(|scope| scope == plugin.scope);
+        if let Some(plugin) = plugins.iter().filter(in_scope).rfind(|plugin| plugin.name.as_str() == name) {
+            return Ok(plugin.clone());
+        }
+        // It may be in a list that can't be read; then that is what is wrong.
+        if let Some(warning) = warnings.pop() {
+            return Err(warning.into());
+        }
+        let names = plugins.iter().filter(in_scope).map(|plugin| plugin.name.as_str());
+        Err(ManageError::NotInstalled {
+            name: name.to_owned(),
+            nearest: nearest(name, names).map(str::to_owned),
+            scope,
+        })
+    }
+
+    /// Checks the whole library of an installed plugin, whatever was noted.
+    ///
+    /// # Errors
+    /// When it is not as it was installed.
+    pub fn verify(&self, name: &str, scope: Option<Scope>) -> Result<Outcome, ManageError> {
+        let plugin = self.find(name, scope)?;
+        let record = record(&plugin)?;
+        let store = self.store(plugin.scope)?;
+        for build in [Some(&record.build), record.previous.as_ref()].into_iter().flatten() {
+            store.check(build, &mut CheckedFiles::none()).map_err(|reason| ManageError::Broken {
+                name: plugin.name.clone(),
+                reason: reason.to_string(),
+            })?;
+        }
+        Ok(Outcome::quiet(plugin, Done::Verified))
+    }
+
+    /// How a plugin stands after a change.
+    fn again(&self, name: &PluginName, scope: Scope) -> Result<Installed, ManageError> {
+        self.find(name.as_str(), Some(scope))
+    }
+
+    /// Runs a library as it is about to be used, and says what it brings.
+    fn try_out(
+        name: &PluginName,
+        scope: Scope,
+        path: &Path,
+        sha256: Digest,
+        panic_aborts: bool,
+    ) -> Result<Contribution, ManageError> {
+        let to_run = PluginToRun { name: name.clone(), path: path.to_owned(), sha256 };
+        let candidate = Candidate { to_run, scope, panic_aborts };
+        let mut runs = run::run(std::slice::from_ref(&candidate));
+        runs.pop().ok_or_else(|| ManageError::nothing_ran(name))?.map_err(ManageError::Fault)
+    }
+
+    /// Refuses a plugin that would define a name that another plugin defines
+    /// and the bundled catalog does not.
+    fn refuse_collisions(
+        &self,
+        name: &PluginName,
+        scope: Scope,
+        provides: &Provides,
+    ) -> Result<(), ManageError> {
+        let bundled = Kind::ALL.map(read_bundled);
+        let is_bundled = |kind: Kind, entry: &str| {
+            bundled.iter().any(|layer| layer.kind == kind && layer.get(entry).is_some())
+        };
+        let (plugins, _) = self.installed();
+        for other in plugins.iter().filter(|other| other.name != *name) {
+            let Ok(record) = &other.record else { continue };
+            if !record.enabled {
+                continue;
+            }
+            for (kind, entry, _) in provides.entries() {
+                if record.build.provides.of_kind(kind).contains_key(entry)
+                    && !is_bundled(kind, entry.as_str())
+                {
+                    return Err(ManageError::Collision {
+                        plugin: name.clone(),
+                        scope,
+                        other: other.name.clone(),
+                        kind,
+                        entry: entry.clone(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a source, and makes sure that this host can load what is there.
+    fn fetch(&self, source: &Source) -> Result<Fetched, ManageError> {
+        let fetched = source.fetch(self.output)?;
+        let Inspection { library, about, .. } = &fetched.inspection;
+        match inspect::incompatibility(library, about, &Host::this()) {
+            Some(reason) => Err(ManageError::Incompatible { name: about.name.clone(), reason }),
+            None => Ok(fetched),
+        }
+    }
+
+    /// Puts a library where it can be tried out, and tries it out.
+    fn stage(
+        &self,
+        fetched: &Fetched,
+        scope: Scope,
+        dry_run: bool,
+    ) -> Result<(Staged, Contribution), ManageError> {
+        let Inspection { bytes, sha256, about, .. } = &fetched.inspection;
+        let staged = if dry_run {
+            Staged::elsewhere(&fetched.file_name, bytes)?
+        } else {
+            self.store(scope)?.stage(&fetched.file_name, bytes)?
+        };
+        let progress = self.output.slow_progress(&format!("running {}", about.name));
+        let contribution = Self::try_out(&about.name, scope, staged.library(), *sha256, about.panic_aborts)?;
+        drop(progress);
+        self.tell(&about.name, &contribution);
+        Ok((staged, contribution))
+    }
+
+    fn tell(&self, name: &PluginName, contribution: &Contribution) {
+        for line in &contribution.log {
+            self.output.detail(&format!("plugin {name}: {line}"));
+        }
+        for line in contribution.output.lines() {
+            self.output.detail(&format!("plugin {name} printed: {line}"));
+        }
+    }
+
+    /// What is recorded of a library that was read and tried out.
+    fn build_of(&self, fetched: &Fetched, source: &Source, scope: Scope, provides: Provides) -> Build {
+        let Inspection { sha256, about, library, .. } = &fetched.inspection;
+        Build {
+            version: about.version.clone(),
+            sha256: *sha256,
+            file: fetched.file_name.clone(),
+            source: source_for_record(source.path(), self.project_of(scope)),
+            abi: about.abi.clone(),
+            api: about.api.clone(),
+            needs: Needs::of(library, about),
+            provides,
+        }
+    }
+
+    fn project_of(&self, scope: Scope) -> Option<&Path> {
+        match scope {
+            Scope::Local => self.places.project(),
+            Scope::Global => None,
+        }
+    }
+
+    /// The recorded source of a plugin, wherever it is now.
+    pub fn source_path(&self, plugin: &Installed) -> Option<std::path::PathBuf> {
+        let record = plugin.record.as_ref().ok()?;
+        Some(source_from_record(&record.build.source, self.project_of(plugin.scope)))
+    }
+}
+
+impl Outcome {
+    /// An outcome that changes nothing in the catalog.
+    fn quiet(plugin: Installed, done: Done) -> Self {
+        Self { plugin, before: None, changes: Changes::default(), done, notes: Vec::new() }
+    }
+}
+
+/// The bundled catalog, which plugins may override.
+pub fn bundled() -> [Layer; 3] {
+    Kind::ALL.map(read_bundled)
+}
+
+fn record(plugin: &Installed) -> Result<&Record, ManageError> {
+    plugin.record.as_ref().map_err(|reason| ManageError::Broken {
+        name: plugin.name.clone(),
+        reason: format!("its record in plugins.lock can't be read: {reason}"),
+    })
+}

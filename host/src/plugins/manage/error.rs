@@ -1,0 +1,168 @@
+//! Why a verb could not be done.
+
+use semver::Version;
+
+use crate::catalog::{Kind, Scope};
+use crate::diagnostic::Diagnostic;
+use crate::files::FileError;
+use crate::names::{EntryName, PluginName};
+use crate::plugins::digest::Digest;
+use crate::plugins::inspect::Incompatibility;
+use crate::plugins::run::{Fault, FaultKind};
+use crate::plugins::source::SourceError;
+
+/// Why a verb could not be done. Whatever it is, nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum ManageError {
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error("plugin {name} can't be loaded here: {reason}")]
+    Incompatible { name: PluginName, reason: Incompatibility },
+    #[error(transparent)]
+    Fault(Fault),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{}", .0.message)]
+    Other(Box<Diagnostic>),
+    #[error("plugin {name} has the digest {found}, and {expected} was asked for")]
+    Digest { name: PluginName, expected: Digest, found: Digest },
+    #[error("plugin {name} is installed already, as version {installed} with other content")]
+    OtherInstalled { name: PluginName, installed: Version, scope: Scope },
+    #[error("plugin {name} is installed already, and its record in plugins.lock can't be read")]
+    BadRecord { name: PluginName },
+    #[error("plugin {plugin} brings the {} {entry}, which plugin {other} brings too", kind.described())]
+    Collision { plugin: PluginName, scope: Scope, other: PluginName, kind: Kind, entry: EntryName },
+    #[error("there is no{} plugin {name:?}", scope.map(|scope| format!(" {scope}")).unwrap_or_default())]
+    NotInstalled { name: String, nearest: Option<String>, scope: Option<Scope> },
+    #[error("the source of plugin {name} now holds a plugin named {found}")]
+    Renamed { name: PluginName, found: PluginName },
+    #[error("plugin {name} {found} is older than the installed {installed}")]
+    Downgrade { name: PluginName, installed: Version, found: Version },
+    #[error("there is no earlier build of plugin {name} to go back to")]
+    NoPrevious { name: PluginName },
+    #[error("plugin {name} is broken: {reason}")]
+    Broken { name: PluginName, reason: String },
+    #[error("plugin {name} was changed by another replio meanwhile")]
+    ChangedMeanwhile { name: PluginName },
+}
+
+impl ManageError {
+    pub(super) fn nothing_ran(name: &PluginName) -> Self {
+        Self::Fault(Fault::new(name, FaultKind::Runner("nothing ran".into())))
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Source(error) => error.code(),
+            Self::Incompatible { .. } => "plugin-incompatible",
+            Self::Fault(fault) => fault.code(),
+            Self::File(_) => "file-error",
+            Self::Other(diagnostic) => diagnostic.code,
+            Self::Digest { .. } => "digest-mismatch",
+            Self::OtherInstalled { .. } => "already-installed",
+            Self::BadRecord { .. } | Self::Broken { .. } => "plugin-broken",
+            Self::Collision { .. } => "plugin-collision",
+            Self::NotInstalled { .. } => "not-installed",
+            Self::Renamed { .. } => "plugin-renamed",
+            Self::Downgrade { .. } => "downgrade",
+            Self::NoPrevious { .. } => "no-previous",
+            Self::ChangedMeanwhile { .. } => "changed-meanwhile",
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::Source(error) => error.help(),
+            Self::Incompatible { reason, .. } => reason.help(),
+            // Nothing of it is installed yet, so there is nothing to set aside.
+            Self::Fault(fault) => match fault.kind {
+                FaultKind::MissingDependency(_)
+                | FaultKind::Open(_)
+                | FaultKind::Abi { .. }
+                | FaultKind::Runner(_) => fault.help(),
+                _ => "nothing was changed; report it to the plugin's author, with what `--verbose` shows"
+                    .into(),
+            },
+            Self::File(_) | Self::Other(_) => String::new(),
+            Self::Digest { .. } => {
+                "fetch the file again, or ask whoever gave you the digest; nothing was changed".into()
+            }
+            Self::OtherInstalled { name, scope, .. } => {
+                let scope = if *scope == Scope::Global { " --global" } else { "" };
+                format!("`replio plugins update {name} --from SOURCE{scope}` replaces it")
+            }
+            Self::BadRecord { name } => format!("`replio plugins uninstall {name}`, then install it again"),
+            Self::Collision { other, .. } => {
+                format!("`replio plugins disable {other}` makes room for it; nothing was changed")
+            }
+            Self::NotInstalled { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+            Self::NotInstalled { .. } => "`replio plugins list` shows the plugins there are".into(),
+            Self::Renamed { name, .. } => {
+                format!("install it under its new name, and `replio plugins uninstall {name}`")
+            }
+            Self::Downgrade { .. } => "add --allow-downgrade if you mean it".into(),
+            Self::NoPrevious { .. } => "an update keeps the build before it; there was none yet".into(),
+            Self::Broken { name, .. } => format!(
+                "`replio plugins update {name}` installs it again from its source, `replio plugins uninstall {name}` removes it"
+            ),
+            Self::ChangedMeanwhile { .. } => "try again".into(),
+        }
+    }
+
+    /// The plugin it is about.
+    fn plugin(&self) -> Option<&PluginName> {
+        match self {
+            Self::Fault(fault) => Some(&fault.plugin),
+            Self::Incompatible { name, .. }
+            | Self::Digest { name, .. }
+            | Self::OtherInstalled { name, .. }
+            | Self::BadRecord { name }
+            | Self::Renamed { name, .. }
+            | Self::Downgrade { name, .. }
+            | Self::NoPrevious { name }
+            | Self::Broken { name, .. }
+            | Self::ChangedMeanwhile { name }
+            | Self::Collision { plugin: name, .. } => Some(name),
+            Self::Source(_) | Self::File(_) | Self::Other(_) | Self::NotInstalled { .. } => None,
+        }
+    }
+
+    /// What lies behind it, for those who want to know more.
+    pub fn details(&self) -> String {
+        match self {
+            Self::Fault(fault) => {
+                let layout = match &fault.kind {
+                    FaultKind::Abi { details, .. } => details.as_str(),
+                    _ => "",
+                };
+                let printed =
+                    fault.output.lines().map(|line| format!("plugin {} printed: {line}", fault.plugin));
+                printed.chain(layout.lines().map(str::to_owned)).collect::<Vec<_>>().join("\n")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+impl From<Diagnostic> for ManageError {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Other(Box::new(diagnostic))
+    }
+}
+
+impl From<ManageError> for Diagnostic {
+    fn from(error: ManageError) -> Self {
+        match error {
+            ManageError::File(error) => error.into(),
+            ManageError::Other(diagnostic) => *diagnostic,
+            error => {
+                let diagnostic = Self::new(error.code(), error.to_string()).help(error.help());
+                match error.plugin() {
+                    Some(plugin) => diagnostic.plugin(plugin.clone()),
+                    None => diagnostic,
+                }
+            }
+        }
+    }
+}

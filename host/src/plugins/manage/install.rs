@@ -1,0 +1,98 @@
+//! Installing a plugin that is not there yet.
+
+use std::path::{Path, PathBuf};
+
+use super::{Done, ManageError, Outcome, Plugins, bundled};
+use crate::catalog::Scope;
+use crate::plugins::changes::Changes;
+use crate::plugins::digest::Digest;
+use crate::plugins::lockfile::Record;
+use crate::plugins::provides::Provides;
+use crate::plugins::source::Source;
+use crate::plugins::status::{Installed, Status};
+use crate::plugins::store::CheckedFiles;
+
+/// What is to be installed, and where.
+#[derive(Debug)]
+pub struct InstallRequest {
+    /// The source as it was given.
+    pub source: PathBuf,
+    /// Where to.
+    pub scope: Scope,
+    /// The digest that it must have.
+    pub sha256: Option<Digest>,
+    /// Whether to do everything but the change.
+    pub dry_run: bool,
+}
+
+impl Plugins<'_> {
+    /// Installs a plugin.
+    ///
+    /// # Errors
+    /// When it is no plugin for this host, fails when it is tried out, collides
+    /// with another plugin, or can't be stored. Nothing is changed then.
+    pub fn install(&self, request: &InstallRequest, current: &Path) -> Result<Outcome, ManageError> {
+        let scope = request.scope;
+        let store = self.store(scope)?;
+        let source = Source::find(&request.source, current)?;
+        let fetched = self.fetch(&source)?;
+        let (name, sha256) = (fetched.inspection.about.name.clone(), fetched.inspection.sha256);
+        if let Some(expected) = request.sha256.filter(|expected| *expected != sha256) {
+            return Err(ManageError::Digest { name, expected, found: sha256 });
+        }
+        if let Some(record) = store.read()?.get(&name) {
+            let record = record.as_ref().map_err(|_| ManageError::BadRecord { name: name.clone() })?;
+            if record.build.sha256 != sha256 {
+                let installed = record.build.version.clone();
+                return Err(ManageError::OtherInstalled { name, installed, scope });
+            }
+            if store.check(&record.build, &mut CheckedFiles::none()).is_ok() || request.dry_run {
+                return Ok(Outcome::quiet(self.again(&name, scope)?, Done::AlreadyInstalled));
+            }
+        }
+
+        let (staged, contribution) = self.stage(&fetched, scope, request.dry_run)?;
+        let provides = Provides::of(&contribution.layers);
+        let changes = Changes::between(&Provides::default(), &provides, &bundled());
+        let build = self.build_of(&fetched, &source, scope, provides.clone());
+        let record = Record { build, enabled: true, previous: None };
+        if request.dry_run {
+            self.refuse_collisions(&name, scope, &provides)?;
+            let library = store.library(&record.build);
+            let plugin = Installed { name, scope, record: Ok(record), library, status: Status::Enabled };
+            return Ok(Outcome { plugin, before: None, changes, done: Done::Installed, notes: Vec::new() });
+        }
+
+        let mut locked = store.lock()?;
+        self.refuse_collisions(&name, scope, &provides)?;
+        let done = match locked.lockfile.get(&name) {
+            None => {
+                locked.lockfile.put(&name, record);
+                Done::Installed
+            }
+            // Another process was faster, or the library in the store is not
+            // whole; either way the bytes below are the ones that count.
+            Some(Ok(there)) if there.build.sha256 == sha256 => {
+                if store.check(&there.build, &mut CheckedFiles::none()).is_ok() {
+                    return Ok(Outcome::quiet(self.again(&name, scope)?, Done::AlreadyInstalled));
+                }
+                let repaired = Record { build: record.build, ..there.clone() };
+                locked.lockfile.put(&name, repaired);
+                Done::Repaired
+            }
+            Some(Ok(there)) => {
+                let installed = there.build.version.clone();
+                return Err(ManageError::OtherInstalled { name, installed, scope });
+            }
+            Some(Err(_)) => return Err(ManageError::BadRecord { name }),
+        };
+        locked.keep(&sha256, staged)?;
+        locked.commit()?;
+
+        let mut notes = Vec::new();
+        if scope == Scope::Local && self.find(name.as_str(), Some(Scope::Global)).is_ok() {
+            notes.push(format!("the global plugin {name} is shadowed by this one in this project"));
+        }
+        Ok(Outcome { plugin: self.again(&name, scope)?, before: None, changes, done, notes })
+    }
+}

@@ -1,0 +1,78 @@
+//! A library on its way into the store: on disk, so that it can be tried out,
+//! but nothing speaks of it yet. Each one is in a folder of its own with a lock
+//! that its maker holds, so that what a killed run left behind can be told from
+//! what is being worked on, and stands in nobody's way.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+
+use crate::files::{self, FileError, Lock};
+use crate::plugins::digest::Digest;
+
+/// A folder without a lock may be one that is being made, for so long.
+const BEING_MADE: Duration = Duration::from_mins(1);
+
+/// A staged library. Removed when it is dropped, unless it was kept.
+#[derive(Debug)]
+pub struct Staged {
+    library: PathBuf,
+    content: PathBuf,
+    _lock: Lock,
+    _folder: TempDir,
+}
+
+impl Staged {
+    /// A library that is only tried out, in the system's folder for such.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn elsewhere(file_name: &str, bytes: &[u8]) -> Result<Self, FileError> {
+        Self::in_folder(&std::env::temp_dir(), file_name, bytes)
+    }
+
+    pub(super) fn in_folder(staging: &Path, file_name: &str, bytes: &[u8]) -> Result<Self, FileError> {
+        files::create_folder(staging)?;
+        let folder = files::temporary_folder(staging)?;
+        let lock = Lock::file(&folder.path().join("lock"))?;
+        let content = folder.path().join("content");
+        files::create_folder(&content)?;
+        let library = content.join(file_name);
+        files::write_read_only(&library, bytes)?;
+        Ok(Self { library, content, _lock: lock, _folder: folder })
+    }
+
+    /// The library.
+    pub fn library(&self) -> &Path {
+        &self.library
+    }
+
+    pub(super) fn keep_as(self, folder: &Path, sha256: &Digest) -> Result<(), FileError> {
+        let is_there = self.library.file_name().is_some_and(|name| {
+            std::fs::read(folder.join(name)).is_ok_and(|there| Digest::of(&there) == *sha256)
+        });
+        if is_there {
+            return Ok(());
+        }
+        // What is there under this name and is not the library was put there,
+        // or damaged, by hand.
+        files::remove_folder(folder)?;
+        files::move_folder(&self.content, folder)
+    }
+}
+
+/// Removes what runs that have ended left behind.
+pub(super) fn sweep(staging: &Path) {
+    let Ok(folders) = std::fs::read_dir(staging) else { return };
+    for folder in folders.flatten() {
+        let path = folder.path();
+        let is_left_behind = Lock::is_free(&path.join("lock")).unwrap_or_else(|| {
+            let made = folder.metadata().and_then(|metadata| metadata.modified());
+            made.is_ok_and(|made| SystemTime::now().duration_since(made).is_ok_and(|age| age > BEING_MADE))
+        });
+        if is_left_behind {
+            let _ = files::remove_folder(&path);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Fixture plugins: crates written out and built when a story needs them.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::cargo::{artifacts, cargo, fixture_target, workspace};
+
+/// A plugin to build. The source is that of its `lib.rs`.
+#[derive(Debug, Clone)]
+pub struct Plugin {
+    name: String,
+    version: String,
+    edition: String,
+    source: String,
+    package: String,
+    profile: String,
+    dependencies: String,
+}
+
+impl Plugin {
+    /// A plugin of this name, with this `lib.rs`.
+    pub fn new(name: &str, source: &str) -> Self {
+        Self {
+            name: name.into(),
+            version: "1.0.0".into(),
+            edition: "2021".into(),
+            source: source.into(),
+            package: String::new(),
+            profile: String::new(),
+            dependencies: String::new(),
+        }
+    }
+
+    /// A plugin whose three hooks have these bodies, each an expression that
+    /// returns `Result<()>`; an empty body leaves the hook out.
+    pub fn with_hooks(name: &str, types: &str, skills: &str, teams: &str) -> Self {
+        let mut hooks = String::new();
+        for (hook, kind, body) in [("types", "Type", types), ("skills", "Skill", skills), ("teams", "Team", teams)] {
+            if !body.is_empty() {
+                hooks += &format!("    fn register_{hook}(registry: &mut {kind}Registry) -> Result<()> {{ {body} }}\n");
+            }
+        }
+        let source = format!(
+            "#![deny(warnings)]\n#[allow(unused_imports)]\nuse replio_plugin_api::*;\nstruct Fixture;\n\
+             #[allow(unused_variables, unreachable_code)]\nimpl Plugin for Fixture {{\n{hooks}}}\nexport_plugin!(Fixture);\n"
+        );
+        Self::new(name, &source)
+    }
+
+    /// The same plugin in another version.
+    #[must_use]
+    pub fn version(mut self, version: &str) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// The same plugin in another edition.
+    #[must_use]
+    pub fn edition(mut self, edition: &str) -> Self {
+        self.edition = edition.into();
+        self
+    }
+
+    /// Lines for `[package]`.
+    #[must_use]
+    pub fn package(mut self, lines: &str) -> Self {
+        self.package = lines.into();
+        self
+    }
+
+    /// Lines for `[profile.dev]`, with which fixtures are built.
+    #[must_use]
+    pub fn profile(mut self, lines: &str) -> Self {
+        self.profile = lines.into();
+        self
+    }
+
+    /// Lines for `[dependencies]`, beside the API.
+    #[must_use]
+    pub fn dependencies(mut self, lines: &str) -> Self {
+        self.dependencies = lines.into();
+        self
+    }
+
+    /// Writes the crate out.
+    ///
+    /// # Panics
+    /// When it can't be written.
+    pub fn write_to(&self, folder: &Path) {
+        fs::create_dir_all(folder.join("src")).expect("the crate's folder");
+        let api = workspace().join("plugin-api");
+        let manifest = format!(
+            "[package]\nname = {:?}\nversion = {:?}\nedition = {:?}\n{}\n\
+             [lib]\ncrate-type = [\"cdylib\"]\n\n\
+             [dependencies]\nreplio-plugin-api = {{ path = {api:?} }}\n{}\n\n\
+             [profile.dev]\ndebug = false\n{}\n\n[workspace]\n",
+            self.name, self.version, self.edition, self.package, self.dependencies, self.profile,
+        );
+        write_if_other(&folder.join("Cargo.toml"), &manifest);
+        write_if_other(&folder.join("src/lib.rs"), &self.source);
+        // The versions of the workspace, which are there already.
+        let lock = fs::read_to_string(workspace().join("Cargo.lock")).expect("the workspace's Cargo.lock");
+        if !folder.join("Cargo.lock").exists() {
+            write_if_other(&folder.join("Cargo.lock"), &lock);
+        }
+    }
+
+    /// Builds the library and returns its path. The file must not be changed.
+    ///
+    /// # Panics
+    /// When it can't be built.
+    pub fn build(&self) -> PathBuf {
+        static BUILT: Mutex<Option<HashMap<String, PathBuf>>> = Mutex::new(None);
+        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        let built = built.get_or_insert_default();
+        let key = format!("{self:?}");
+        if let Some(library) = built.get(&key) {
+            return library.clone();
+        }
+        let target = fixture_target();
+        let folder = target.join("crates").join(format!("{}-{:016x}", self.name, fingerprint(&key)));
+        self.write_to(&folder);
+        let mut build = cargo(&folder);
+        build.arg("build").env("CARGO_TARGET_DIR", target.join("build"));
+        let artifacts = artifacts(build);
+        let library = artifacts
+            .iter()
+            .filter(|message| message["target"]["kind"][0] == "cdylib")
+            .find_map(|message| message["filenames"][0].as_str().map(PathBuf::from))
+            .expect("cargo names the library it built");
+        // Another version of the same plugin is built to the same path.
+        let kept = folder.join(library.file_name().expect("a file"));
+        let _ = fs::remove_file(&kept);
+        fs::copy(&library, &kept).expect("the library can be copied");
+        built.insert(key, kept.clone());
+        kept
+    }
+}
+
+fn write_if_other(path: &Path, text: &str) {
+    if fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return;
+    }
+    fs::write(path, text).expect("a fixture's file can be written");
+}
+
+fn fingerprint(text: &str) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

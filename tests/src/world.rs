@@ -1,0 +1,228 @@
+//! A home and a project for one story, and running `replio` in them.
+
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::cargo::replio;
+
+/// A home and a project, removed when the story ends.
+#[derive(Debug)]
+pub struct World {
+    folder: TempDir,
+    environment: Vec<(String, String)>,
+}
+
+/// What a run of `replio` came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// The exit code; -1 when a signal ended it.
+    pub code: i32,
+    /// What it wrote to stdout, with places and digests made the same for every run.
+    pub stdout: String,
+    /// What it wrote to stderr, likewise.
+    pub stderr: String,
+    line: String,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl World {
+    /// An empty home and an empty project.
+    ///
+    /// # Panics
+    /// When the system has no room for them.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the story");
+        let world = Self { folder, environment: Vec::new() };
+        for folder in [world.home(), world.project()] {
+            fs::create_dir_all(folder).expect("the story's folders");
+        }
+        world
+    }
+
+    /// The same world with a variable in the environment.
+    #[must_use]
+    pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().expect("the story's folder is there")
+    }
+
+    /// The user's home.
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    /// The global folder, which is not made yet.
+    pub fn global(&self) -> PathBuf {
+        self.home().join(".config/replio")
+    }
+
+    /// The project, in which commands run.
+    pub fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    /// The project's folder of ours, which is not made yet.
+    pub fn local(&self) -> PathBuf {
+        self.project().join(".replio")
+    }
+
+    /// A path in the story's folder, outside home and project.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root().join(name)
+    }
+
+    /// Writes a file, and the folders above it.
+    ///
+    /// # Panics
+    /// When it can't be written.
+    pub fn write(&self, path: &Path, bytes: impl AsRef<[u8]>) {
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the file's folder");
+        fs::write(path, bytes).expect("the story's file");
+    }
+
+    /// Copies a library to a path of its own, so that it may be changed.
+    ///
+    /// # Panics
+    /// When it can't be copied.
+    pub fn copy(&self, library: &Path, name: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::copy(library, &path).expect("the library can be copied");
+        path
+    }
+
+    /// The command that runs `replio` here with these arguments.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(replio());
+        command.args(arguments).current_dir(self.project()).env_clear();
+        // What the system needs, and cargo for installs from a folder.
+        for name in ["PATH", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "TMPDIR"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        // A home of its own hides where cargo is by default.
+        if let Some(home) = std::env::home_dir() {
+            for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+                if std::env::var_os(name).is_none() {
+                    command.env(name, home.join(folder));
+                }
+            }
+        }
+        command.env("HOME", self.home()).env("CARGO_NET_OFFLINE", "true");
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs `replio` with these arguments and no input.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_with_input(arguments, "")
+    }
+
+    /// Runs `replio` with these arguments and this input.
+    ///
+    /// # Panics
+    /// When it can't be started.
+    pub fn run_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("replio starts");
+        // A program that does not read its input may have ended already.
+        let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+        let output = child.wait_with_output().expect("replio ends");
+        let text = |bytes: &[u8]| self.redact(&String::from_utf8_lossy(bytes));
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+            line: self.redact(&arguments.join(" ")),
+        }
+    }
+
+    /// Runs `replio` with these arguments and `--json`, and reads its document.
+    ///
+    /// # Panics
+    /// When stdout is not one JSON document.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.command(arguments).arg("--json").output().expect("replio starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in: {text}"))
+    }
+
+    /// Makes places and digests the same for every run.
+    fn redact(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (place, name) in [(self.project(), "[project]"), (self.home(), "[home]"), (self.root(), "[story]")] {
+            text = text.replace(&place.display().to_string(), name);
+        }
+        let fixtures = crate::cargo::fixture_target().display().to_string();
+        text = redact_fixture_paths(&text.replace(&fixtures, "[fixtures]"));
+        redact_digests(&text)
+    }
+}
+
+impl fmt::Display for Ran {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "$ replio {}\n[exit {}]", self.line, self.code)?;
+        formatter.write_str(&self.stdout)?;
+        if !self.stderr.is_empty() {
+            write!(formatter, "[stderr]\n{}", self.stderr)?;
+        }
+        Ok(())
+    }
+}
+
+/// `crates/whole-0123456789abcdef/` becomes `crates/whole/`.
+fn redact_fixture_paths(text: &str) -> String {
+    let mut redacted = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("[fixtures]/crates/") {
+        let (before, after) = rest.split_at(at + "[fixtures]/crates/".len());
+        redacted += before;
+        let end = after.find('/').unwrap_or(after.len());
+        let name = after[..end].rsplit_once('-').map_or(&after[..end], |(name, _)| name);
+        redacted += name;
+        rest = &after[end..];
+    }
+    redacted + rest
+}
+
+/// Each run of 12 or more hexadecimal digits that is as long as a digest, or
+/// as its short form.
+fn redact_digests(text: &str) -> String {
+    let mut redacted = String::new();
+    let mut run = String::new();
+    for character in text.chars().chain(['\n']) {
+        if matches!(character, '0'..='9' | 'a'..='f') {
+            run.push(character);
+            continue;
+        }
+        redacted += match run.len() {
+            64 => "[sha256]",
+            12 if run.chars().any(|digit| digit.is_ascii_digit()) => "[short sha256]",
+            _ => &run,
+        };
+        run.clear();
+        redacted.push(character);
+    }
+    redacted.pop();
+    redacted
+}
