@@ -18,6 +18,7 @@ pub struct Plugin {
     profile: String,
     dependencies: String,
     uses_api: bool,
+    is_release: bool,
 }
 
 impl Plugin {
@@ -32,6 +33,7 @@ impl Plugin {
             profile: String::new(),
             dependencies: String::new(),
             uses_api: true,
+            is_release: false,
         }
     }
 
@@ -112,6 +114,13 @@ impl Plugin {
         self
     }
 
+    /// Builds it as its author would ship it: for release, stripped.
+    #[must_use]
+    pub fn release(mut self) -> Self {
+        self.is_release = true;
+        self
+    }
+
     /// Lines for `[dependencies]`, beside the API.
     #[must_use]
     pub fn dependencies(mut self, lines: &str) -> Self {
@@ -132,7 +141,7 @@ impl Plugin {
             "[package]\nname = {:?}\nversion = {:?}\nedition = {:?}\n{}\n\
              [lib]\ncrate-type = [\"cdylib\"]\n\n\
              [dependencies]\n{api}{}\n\n\
-             [profile.dev]\ndebug = false\nstrip = true\n{}\n\n[workspace]\n",
+             [profile.dev]\ndebug = false\nstrip = true\n{}\n\n[profile.release]\nstrip = true\n\n[workspace]\n",
             self.name, self.version, self.edition, self.package, self.dependencies, self.profile,
         );
         write_if_other(&folder.join("Cargo.toml"), &manifest);
@@ -161,6 +170,9 @@ impl Plugin {
         self.write_to(&folder);
         let mut build = cargo(&folder);
         build.arg("build").env("CARGO_TARGET_DIR", target.join("build"));
+        if self.is_release {
+            build.arg("--release");
+        }
         let artifacts = artifacts(build);
         let library = artifacts
             .iter()
