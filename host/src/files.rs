@@ -43,7 +43,7 @@ impl From<FileError> for Diagnostic {
                 "make room on the disk; nothing was changed"
             }
             io::ErrorKind::WouldBlock => "another replio holds the lock; wait for it to end, or end it",
-            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory | io::ErrorKind::AlreadyExists => {
                 "something else has that name; move it out of the way"
             }
             _ => "nothing was changed; mend the cause and try again",

@@ -7,7 +7,7 @@ mod plugin;
 mod tree;
 mod world;
 
-pub use actor::actor_name;
+pub use actor::{actor_name, text};
 pub use cargo::replio;
 pub use plugin::Plugin;
 pub use tree::{Tree, tree};

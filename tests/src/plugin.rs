@@ -133,13 +133,17 @@ impl Plugin {
     /// # Panics
     /// When it can't be written.
     pub fn write_to(&self, folder: &Path) {
+        self.write_with_library_name(folder, "");
+    }
+
+    fn write_with_library_name(&self, folder: &Path, library_name: &str) {
         fs::create_dir_all(folder.join("src")).expect("the crate's folder");
         let api = workspace().join("plugin-api");
         let api =
             if self.uses_api { format!("replio-plugin-api = {{ path = {api:?} }}\n") } else { String::new() };
         let manifest = format!(
             "[package]\nname = {:?}\nversion = {:?}\nedition = {:?}\n{}\n\
-             [lib]\ncrate-type = [\"cdylib\"]\n\n\
+             [lib]\ncrate-type = [\"cdylib\"]\n{library_name}\n\
              [dependencies]\n{api}{}\n\n\
              [profile.dev]\ndebug = false\nstrip = true\n{}\n\n[profile.release]\nstrip = true\n\n[workspace]\n",
             self.name, self.version, self.edition, self.package, self.dependencies, self.profile,
@@ -166,8 +170,12 @@ impl Plugin {
             return library.clone();
         }
         let target = fixture_target();
-        let folder = target.join("crates").join(format!("{}-{:016x}", self.name, fingerprint(&key)));
-        self.write_to(&folder);
+        let print = fingerprint(&key);
+        let folder = target.join("crates").join(format!("{}-{print:016x}", self.name));
+        let name = self.name.replace('-', "_");
+        // Cargo builds libraries of one name to one path, and then holds the
+        // one before it for up to date.
+        self.write_with_library_name(&folder, &format!("name = \"{name}_{print:016x}\"\n"));
         let mut build = cargo(&folder);
         build.arg("build").env("CARGO_TARGET_DIR", target.join("build"));
         if self.is_release {
@@ -179,8 +187,8 @@ impl Plugin {
             .filter(|message| message["target"]["kind"][0] == "cdylib")
             .find_map(|message| message["filenames"][0].as_str().map(PathBuf::from))
             .expect("cargo names the library it built");
-        // Another version of the same plugin is built to the same path.
-        let kept = folder.join(library.file_name().expect("a file"));
+        let extension = library.extension().expect("a library").to_str().expect("a short word");
+        let kept = folder.join(format!("lib{name}.{extension}"));
         let _ = fs::remove_file(&kept);
         fs::copy(&library, &kept).expect("the library can be copied");
         built.insert(key, kept.clone());

@@ -57,6 +57,14 @@ impl World {
         self
     }
 
+    /// The same world, in which cargo builds into the folder of the fixtures, so
+    /// that what they share is built once.
+    #[must_use]
+    pub fn with_shared_builds(self) -> Self {
+        let target = crate::cargo::fixture_target().join("build");
+        self.environment("CARGO_TARGET_DIR", target.to_str().expect("a path in UTF-8"))
+    }
+
     /// Sets a variable in the environment from now on.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.retain(|(known, _)| known != name);
@@ -199,6 +207,32 @@ impl World {
         let ran = self.run(arguments);
         assert!(ran.code == 0 && !ran.stderr.contains("warning"), "{ran}");
         ran
+    }
+
+    /// The names of the types there are, beside the bundled ones, and the codes
+    /// of the warnings that come with them.
+    ///
+    /// # Panics
+    /// When they can't be listed.
+    pub fn types(&self) -> (Vec<String>, Vec<String>) {
+        let list = self.json(&["type", "list"]);
+        let types = list["types"].as_array().expect("a list").iter();
+        let types = types.filter(|entry| entry["origin"] != "bundled");
+        let names = types.map(|entry| entry["name"].as_str().expect("a name").to_owned()).collect();
+        let warnings = list["warnings"].as_array().into_iter().flatten();
+        let codes = warnings.map(|warning| warning["code"].as_str().expect("a code").to_owned()).collect();
+        (names, codes)
+    }
+
+    /// The names of the types there are without plugins, beside the bundled ones.
+    ///
+    /// # Panics
+    /// When they can't be listed.
+    pub fn types_without_plugins(&self) -> Vec<String> {
+        let list = self.json(&["--no-plugins", "type", "list"]);
+        let types = list["types"].as_array().expect("a list").iter();
+        let types = types.filter(|entry| entry["origin"] != "bundled");
+        types.map(|entry| entry["name"].as_str().expect("a name").to_owned()).collect()
     }
 
     /// How each installed plugin stands: name, scope and status.

@@ -203,7 +203,7 @@ impl Lockfile {
 
 fn damaged(mut cause: Diagnostic) -> Diagnostic {
     cause.code = "lock-damaged";
-    cause.message = format!("the list of installed plugins can't be read: {}", cause.message);
+    cause.message = format!("the list of installed plugins can't be used: {}", cause.message);
     cause.help("restore it, or move it away and install the plugins again; it is left as it is")
 }
 

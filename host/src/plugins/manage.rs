@@ -128,10 +128,8 @@ impl<'a> Plugins<'a> {
         let record = record(&plugin)?;
         let store = self.store(plugin.scope)?;
         for build in [Some(&record.build), record.previous.as_ref()].into_iter().flatten() {
-            store.check(build, &mut CheckedFiles::none()).map_err(|reason| ManageError::Broken {
-                name: plugin.name.clone(),
-                reason: reason.to_string(),
-            })?;
+            let checked = store.check(build, &mut CheckedFiles::none());
+            checked.map_err(|reason| ManageError::broken(&plugin, reason.to_string()))?;
         }
         Ok(Outcome::quiet(plugin, Done::Verified))
     }
@@ -271,8 +269,7 @@ pub fn bundled() -> [Layer; 3] {
 }
 
 fn record(plugin: &Installed) -> Result<&Record, ManageError> {
-    plugin.record.as_ref().map_err(|reason| ManageError::Broken {
-        name: plugin.name.clone(),
-        reason: format!("its record in plugins.lock can't be read: {reason}"),
+    plugin.record.as_ref().map_err(|reason| {
+        ManageError::broken(plugin, format!("its record in plugins.lock can't be read: {reason}"))
     })
 }

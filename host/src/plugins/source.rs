@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::output::{Output, Verbosity};
 use crate::plugins::inspect::{self, InspectError, Inspection};
+use crate::plugins::lockfile::Build;
 
 mod build;
 
@@ -131,6 +132,17 @@ pub struct Fetched {
     pub inspection: Inspection,
     /// The name its file will have in the store.
     pub file_name: String,
+}
+
+impl Fetched {
+    /// Bytes that the store has already stay in the file they are in there, so
+    /// that no file that is spoken of has to go before the new list counts.
+    pub fn keep_name_of<'b>(&mut self, builds: impl IntoIterator<Item = Option<&'b Build>>) {
+        let same = |build: &&Build| build.sha256 == self.inspection.sha256;
+        if let Some(build) = builds.into_iter().flatten().find(same) {
+            self.file_name.clone_from(&build.file);
+        }
+    }
 }
 
 /// A file's name without anything that could mean something to a path, a

@@ -67,24 +67,34 @@ impl Installed {
 
     /// What to do about it.
     pub fn help(&self) -> Option<String> {
-        let name = &self.name;
-        let scope = match self.scope {
-            Scope::Global => " --global",
-            Scope::Local => "",
-        };
+        let (name, scope) = (&self.name, self.scope_option());
         match &self.status {
             Status::Enabled => None,
-            Status::Disabled => Some(format!("replio plugins enable {name}")),
+            Status::Disabled => Some(format!("replio plugins enable {name}{scope}")),
             Status::Incompatible(reason) => {
-                Some(format!("{}, then `replio plugins update {name}`", reason.help()))
+                Some(format!("{}, then `replio plugins update {name}{scope}`", reason.help()))
             }
-            Status::Broken(_) if self.record.is_err() => {
-                Some(format!("`replio plugins uninstall {name}{scope}` and install it again"))
-            }
-            Status::Broken(_) => Some(format!(
-                "`replio plugins update {name}` installs it again from its source, `replio plugins uninstall {name}` removes it"
-            )),
+            Status::Broken(_) => Some(self.help_when_broken()),
             Status::Shadowed => Some(format!("replio plugins disable {name} --local")),
+        }
+    }
+
+    /// What to do when its library or its record is not as it should be.
+    pub(super) fn help_when_broken(&self) -> String {
+        let (name, scope) = (&self.name, self.scope_option());
+        if self.record.is_err() {
+            return format!("`replio plugins uninstall {name}{scope}`, then install it again");
+        }
+        format!(
+            "`replio plugins update {name}{scope}` installs it again from its source, `replio plugins uninstall {name}{scope}` removes it"
+        )
+    }
+
+    /// What a command needs to mean this one and not one of the same name.
+    fn scope_option(&self) -> &'static str {
+        match self.scope {
+            Scope::Global => " --global",
+            Scope::Local => "",
         }
     }
 

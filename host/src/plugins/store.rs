@@ -93,7 +93,12 @@ impl Store {
     /// # Errors
     /// When it can't be written.
     pub fn stage(&self, file_name: &str, bytes: &[u8]) -> Result<Staged, FileError> {
-        Staged::in_folder(&self.staging(), file_name, bytes)
+        Staged::in_folder(&self.staging(), file_name, bytes, Some(self.take_lock()?))
+    }
+
+    fn take_lock(&self) -> Result<Lock, FileError> {
+        files::create_folder(&self.folder())?;
+        Lock::file(&self.folder().join("lock"))
     }
 
     fn staging(&self) -> PathBuf {
@@ -107,8 +112,7 @@ impl Store {
     /// When the folder can't be made or locked, or the list can't be read: what
     /// can't be read is never written over.
     pub fn lock(&self) -> Result<LockedStore<'_>, Diagnostic> {
-        files::create_folder(&self.folder())?;
-        let lock = Lock::file(&self.folder().join("lock"))?;
+        let lock = self.take_lock()?;
         let lockfile = self.read()?;
         paths::make_folder(&self.home, self.scope)?;
         Ok(LockedStore { store: self, lockfile, _lock: lock })

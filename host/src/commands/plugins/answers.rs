@@ -152,6 +152,10 @@ fn outcome_text(outcome: &Outcome, dry_run: bool, page: &mut Page) {
         }
     }
     changes_text(outcome, page);
+    if let (Status::Shadowed, false, Some(reason)) = (&outcome.plugin.status, quiet, outcome.plugin.reason())
+    {
+        page.line(format!("  {CAUTION}note{CAUTION:#}: it is shadowed here: {}", clean(&reason)));
+    }
     for note in &outcome.notes {
         page.line(format!("  {CAUTION}note{CAUTION:#}: {}", clean(note)));
     }

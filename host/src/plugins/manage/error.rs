@@ -10,6 +10,7 @@ use crate::plugins::digest::Digest;
 use crate::plugins::inspect::Incompatibility;
 use crate::plugins::run::{Fault, FaultKind};
 use crate::plugins::source::SourceError;
+use crate::plugins::status::Installed;
 
 /// Why a verb could not be done. Whatever it is, nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +43,9 @@ pub enum ManageError {
     #[error("there is no earlier build of plugin {name} to go back to")]
     NoPrevious { name: PluginName },
     #[error("plugin {name} is broken: {reason}")]
-    Broken { name: PluginName, reason: String },
+    Broken { name: PluginName, reason: String, help: String },
+    #[error("plugin {name} can't be updated: {error}")]
+    NoUpdate { name: PluginName, error: SourceError },
     #[error("plugin {name} was changed by another replio meanwhile")]
     ChangedMeanwhile { name: PluginName },
 }
@@ -52,9 +55,13 @@ impl ManageError {
         Self::Fault(Fault::new(name, FaultKind::Runner("nothing ran".into())))
     }
 
+    pub(super) fn broken(plugin: &Installed, reason: String) -> Self {
+        Self::Broken { name: plugin.name.clone(), reason, help: plugin.help_when_broken() }
+    }
+
     fn code(&self) -> &'static str {
         match self {
-            Self::Source(error) => error.code(),
+            Self::Source(error) | Self::NoUpdate { error, .. } => error.code(),
             Self::Incompatible { .. } => "plugin-incompatible",
             Self::Fault(fault) => fault.code(),
             Self::File(_) => "file-error",
@@ -73,7 +80,7 @@ impl ManageError {
 
     fn help(&self) -> String {
         match self {
-            Self::Source(error) => error.help(),
+            Self::Source(error) | Self::NoUpdate { error, .. } => error.help(),
             Self::Incompatible { reason, .. } => reason.help(),
             // Nothing of it is installed yet, so there is nothing to set aside.
             Self::Fault(fault) => match fault.kind {
@@ -103,9 +110,7 @@ impl ManageError {
             }
             Self::Downgrade { .. } => "add --allow-downgrade if you mean it".into(),
             Self::NoPrevious { .. } => "an update keeps the build before it; there was none yet".into(),
-            Self::Broken { name, .. } => format!(
-                "`replio plugins update {name}` installs it again from its source, `replio plugins uninstall {name}` removes it"
-            ),
+            Self::Broken { help, .. } => help.clone(),
             Self::ChangedMeanwhile { .. } => "try again".into(),
         }
     }
@@ -122,6 +127,7 @@ impl ManageError {
             | Self::Downgrade { name, .. }
             | Self::NoPrevious { name }
             | Self::Broken { name, .. }
+            | Self::NoUpdate { name, .. }
             | Self::ChangedMeanwhile { name }
             | Self::Collision { plugin: name, .. } => Some(name),
             Self::Source(_) | Self::File(_) | Self::Other(_) | Self::NotInstalled { .. } => None,

@@ -35,7 +35,7 @@ impl Plugins<'_> {
         let scope = request.scope;
         let store = self.store(scope)?;
         let source = Source::find(&request.source, current)?;
-        let fetched = self.fetch(&source)?;
+        let mut fetched = self.fetch(&source)?;
         let (name, sha256) = (fetched.inspection.about.name.clone(), fetched.inspection.sha256);
         if let Some(expected) = request.sha256.filter(|expected| *expected != sha256) {
             return Err(ManageError::Digest { name, expected, found: sha256 });
@@ -49,6 +49,7 @@ impl Plugins<'_> {
             if store.check(&record.build, &mut CheckedFiles::none()).is_ok() || request.dry_run {
                 return Ok(Outcome::quiet(self.again(&name, scope)?, Done::AlreadyInstalled));
             }
+            fetched.keep_name_of([Some(&record.build)]);
         }
 
         let (staged, contribution) = self.stage(&fetched, scope, request.dry_run)?;

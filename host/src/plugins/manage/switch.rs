@@ -78,10 +78,8 @@ impl Plugins<'_> {
         if let Some(reason) = status::incompatibility(build, &Host::this()) {
             return Err(ManageError::Incompatible { name: installed.name.clone(), reason });
         }
-        store.check(build, &mut CheckedFiles::none()).map_err(|reason| ManageError::Broken {
-            name: installed.name.clone(),
-            reason: reason.to_string(),
-        })?;
+        let checked = store.check(build, &mut CheckedFiles::none());
+        checked.map_err(|reason| ManageError::broken(installed, reason.to_string()))?;
         let library = store.library(build);
         let panic_aborts = build.needs.panic_aborts;
         let contribution =

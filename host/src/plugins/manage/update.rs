@@ -36,10 +36,16 @@ impl Plugins<'_> {
         let old = record(&installed)?;
         let store = self.store(scope)?;
         let source = match &request.from {
-            Some(from) => Source::find(from, current)?,
-            None => Source::find(&self.source_path(&installed).unwrap_or_default(), Path::new("/"))?,
+            Some(from) => Source::find(from, current),
+            None => Source::find(&self.source_path(&installed).unwrap_or_default(), Path::new("/")),
         };
-        let fetched = self.fetch(&source)?;
+        // Several may be updated at once, so the error says which one it is about.
+        let no_update = |error| ManageError::NoUpdate { name: name.clone(), error };
+        let source = source.map_err(no_update)?;
+        let mut fetched = self.fetch(&source).map_err(|error| match error {
+            ManageError::Source(error) => no_update(error),
+            error => error,
+        })?;
         let about = &fetched.inspection.about;
         if about.name != *name {
             return Err(ManageError::Renamed { name: name.clone(), found: about.name.clone() });
@@ -58,6 +64,7 @@ impl Plugins<'_> {
             return Ok(Outcome::quiet(installed, Done::UpToDate));
         }
 
+        fetched.keep_name_of([Some(&old.build), old.previous.as_ref()]);
         let (staged, contribution) = self.stage(&fetched, scope, request.dry_run)?;
         let provides = Provides::of(&contribution.layers);
         let changes = Changes::between(&old.build.provides, &provides, &bundled());

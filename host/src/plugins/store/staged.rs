@@ -4,15 +4,11 @@
 //! what is being worked on, and stands in nobody's way.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
 use crate::files::{self, FileError, Lock};
 use crate::plugins::digest::Digest;
-
-/// A folder without a lock may be one that is being made, for so long.
-const BEING_MADE: Duration = Duration::from_mins(1);
 
 /// A staged library. Removed when it is dropped, unless it was kept.
 #[derive(Debug)]
@@ -29,13 +25,20 @@ impl Staged {
     /// # Errors
     /// When it can't be written.
     pub fn elsewhere(file_name: &str, bytes: &[u8]) -> Result<Self, FileError> {
-        Self::in_folder(&std::env::temp_dir(), file_name, bytes)
+        Self::in_folder(&std::env::temp_dir(), file_name, bytes, None)
     }
 
-    pub(super) fn in_folder(staging: &Path, file_name: &str, bytes: &[u8]) -> Result<Self, FileError> {
+    /// `store` keeps others from sweeping until the folder has its own lock.
+    pub(super) fn in_folder(
+        staging: &Path,
+        file_name: &str,
+        bytes: &[u8],
+        store: Option<Lock>,
+    ) -> Result<Self, FileError> {
         files::create_folder(staging)?;
         let folder = files::temporary_folder(staging)?;
         let lock = Lock::file(&folder.path().join("lock"))?;
+        drop(store);
         let content = folder.path().join("content");
         files::create_folder(&content)?;
         let library = content.join(file_name);
@@ -55,6 +58,9 @@ impl Staged {
         if is_there {
             return Ok(());
         }
+        if let Some(store) = folder.parent() {
+            files::create_folder(store)?;
+        }
         // What is there under this name and is not the library was put there,
         // or damaged, by hand.
         files::remove_folder(folder)?;
@@ -62,16 +68,13 @@ impl Staged {
     }
 }
 
-/// Removes what runs that have ended left behind.
+/// Removes what runs that have ended left behind. The store is locked, so no
+/// folder is being made meanwhile, and one without a lock was never finished.
 pub(super) fn sweep(staging: &Path) {
     let Ok(folders) = std::fs::read_dir(staging) else { return };
     for folder in folders.flatten() {
         let path = folder.path();
-        let is_left_behind = Lock::is_free(&path.join("lock")).unwrap_or_else(|| {
-            let made = folder.metadata().and_then(|metadata| metadata.modified());
-            made.is_ok_and(|made| SystemTime::now().duration_since(made).is_ok_and(|age| age > BEING_MADE))
-        });
-        if is_left_behind {
+        if Lock::is_free(&path.join("lock")).unwrap_or(true) {
             let _ = files::remove_folder(&path);
         }
     }
