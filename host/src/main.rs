@@ -34,7 +34,9 @@ fn main() -> ExitCode {
     match &cli.command {
         Some(command) => {
             let app = App::new(places, output, cli.options.plugins_off());
-            ExitCode::from(commands::run_and_print(command, &app))
+            let code = commands::run_and_print(command, &app);
+            // Ends here, without taking the catalog apart piece by piece.
+            std::process::exit(code.into());
         }
         None => ExitCode::SUCCESS,
     }
