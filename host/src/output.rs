@@ -59,6 +59,9 @@ pub enum Verbosity {
 pub struct Output {
     /// One JSON document on stdout and nothing else.
     pub json: bool,
+    /// It is a line of a session that is answered: a document is on one line,
+    /// and commands to type begin with a slash.
+    pub in_session: bool,
     /// How much is said on stderr.
     pub verbosity: Verbosity,
 }
@@ -67,7 +70,7 @@ impl Output {
     /// Prints an answer with the warnings that came up on the way.
     pub fn answer(self, answer: &dyn Answer, warnings: &[Diagnostic]) {
         if self.json {
-            print_json(answer.json(), warnings);
+            self.print_json(answer.json(), warnings);
             return;
         }
         let mut page = Page::for_stdout();
@@ -93,11 +96,11 @@ impl Output {
                     error.insert(key.into(), value);
                 }
             }
-            print_json(Value::Object(Map::from_iter([("error".to_owned(), error.into())])), warnings);
+            self.print_json(Value::Object(Map::from_iter([("error".to_owned(), error.into())])), warnings);
             return;
         }
         self.warnings(warnings);
-        print(&mut anstream::stderr().lock(), &rendered("error", BAD, failure));
+        print(&mut anstream::stderr().lock(), &self.rendered("error", BAD, failure));
     }
 
     /// Prints warnings, unless they are not wanted.
@@ -107,9 +110,19 @@ impl Output {
         }
         let mut text = String::new();
         for warning in warnings {
-            text.push_str(&rendered("warning", CAUTION, warning));
+            text.push_str(&self.rendered("warning", CAUTION, warning));
         }
         print(&mut anstream::stderr().lock(), &text);
+    }
+
+    fn rendered(self, word: &str, style: Style, diagnostic: &Diagnostic) -> String {
+        match &diagnostic.help {
+            Some(help) if self.in_session => {
+                let help = help.replace("`replio ", "`/");
+                rendered(word, style, &Diagnostic { help: Some(help), ..diagnostic.clone() })
+            }
+            _ => rendered(word, style, diagnostic),
+        }
     }
 
     /// Prints a line about what a plugin said or what lies behind an error,
@@ -126,19 +139,19 @@ impl Output {
         Progress::start(what, is_terminal && self.verbosity >= Verbosity::Normal && !self.json)
     }
 
+    fn print_json(self, mut document: Value, warnings: &[Diagnostic]) {
+        if let (false, Some(document)) = (warnings.is_empty(), document.as_object_mut()) {
+            let warnings = warnings.iter().map(warning_json).collect::<Vec<_>>();
+            document.insert("warnings".into(), warnings.into());
+        }
+        let text = if self.in_session { format!("{document}\n") } else { format!("{document:#}\n") };
+        print(&mut io::stdout().lock(), &text);
+    }
+
     /// Shows that something slow goes on.
     pub fn progress(self, what: &str) -> Progress {
         Progress::start(what, self.verbosity >= Verbosity::Normal && !self.json)
     }
-}
-
-fn print_json(mut document: Value, warnings: &[Diagnostic]) {
-    if let (false, Some(document)) = (warnings.is_empty(), document.as_object_mut()) {
-        let warnings = warnings.iter().map(warning_json).collect::<Vec<_>>();
-        document.insert("warnings".into(), warnings.into());
-    }
-    let mut stdout = io::stdout().lock();
-    print(&mut stdout, &format!("{document:#}\n"));
 }
 
 fn warning_json(warning: &Diagnostic) -> Value {
