@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
+use unicode_width::UnicodeWidthStr;
 
 use crate::diagnostic::Diagnostic;
 
@@ -116,12 +117,14 @@ impl Output {
     }
 
     fn rendered(self, word: &str, style: Style, diagnostic: &Diagnostic) -> String {
+        let size = terminal_size::terminal_size_of(io::stderr());
+        let width = size.map(|(width, _)| usize::from(width.0).max(20));
         match &diagnostic.help {
             Some(help) if self.in_session => {
                 let help = help.replace("`replio ", "`/");
-                rendered(word, style, &Diagnostic { help: Some(help), ..diagnostic.clone() })
+                rendered(word, style, &Diagnostic { help: Some(help), ..diagnostic.clone() }, width)
             }
-            _ => rendered(word, style, diagnostic),
+            _ => rendered(word, style, diagnostic, width),
         }
     }
 
@@ -158,9 +161,10 @@ fn warning_json(warning: &Diagnostic) -> Value {
     serde_json::to_value(warning).unwrap_or_else(|_| warning.message.clone().into())
 }
 
-/// A diagnostic in the form that people read.
-fn rendered(word: &str, style: Style, diagnostic: &Diagnostic) -> String {
-    let mut text = format!("{style}{word}{style:#}: {}\n", clean(&diagnostic.message));
+/// A diagnostic in the form that people read, on a terminal of this width.
+fn rendered(word: &str, style: Style, diagnostic: &Diagnostic, width: Option<usize>) -> String {
+    let message = folded(&clean(&diagnostic.message), word.len() + 2, 2, width);
+    let mut text = format!("{style}{word}{style:#}: {message}\n");
     if let Some(file) = &diagnostic.file {
         let file = file.display().to_string();
         let _ = write!(text, "  {DIM}-->{DIM:#} {}", clean(&file));
@@ -170,9 +174,30 @@ fn rendered(word: &str, style: Style, diagnostic: &Diagnostic) -> String {
         text.push('\n');
     }
     if let Some(help) = &diagnostic.help {
-        let _ = writeln!(text, "  {GOOD}help{GOOD:#}: {}", clean(help));
+        let indent = "  help: ".len();
+        let _ = writeln!(text, "  {GOOD}help{GOOD:#}: {}", folded(&clean(help), indent, indent, width));
     }
     text
+}
+
+/// Text broken between words to fit the width: its first line begins after
+/// `first` columns, and the others are indented.
+fn folded(text: &str, first: usize, indent: usize, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    let mut folded = String::new();
+    for word in text.split_inclusive(' ') {
+        let column = match folded.rsplit_once('\n') {
+            Some((_, line)) => line.width(),
+            None => first + folded.width(),
+        };
+        if column + word.trim_end().width() > width && !folded.trim_end_matches(' ').is_empty() {
+            folded.truncate(folded.trim_end_matches(' ').len());
+            folded.push('\n');
+            folded.extend(std::iter::repeat_n(' ', indent));
+        }
+        folded.push_str(word);
+    }
+    folded
 }
 
 /// Writes text out. A reader that has gone away, as `head` does, is no error.
@@ -235,7 +260,15 @@ mod tests {
     #[test]
     fn a_diagnostic_says_what_where_and_what_next() {
         let diagnostic = Diagnostic::new("x", "bad \u{1b} thing").file("a.json").at(3, 7).help("mend it");
-        let plain = anstream::adapter::strip_str(&rendered("warning", CAUTION, &diagnostic)).to_string();
+        let plain =
+            anstream::adapter::strip_str(&rendered("warning", CAUTION, &diagnostic, None)).to_string();
         assert_eq!(plain, "warning: bad \\u{1b} thing\n  --> a.json:3:7\n  help: mend it\n");
+    }
+
+    #[test]
+    fn a_diagnostic_is_folded_between_words_on_a_terminal() {
+        assert_eq!(folded("one two three", 7, 2, Some(14)), "one two\n  three");
+        assert_eq!(folded("overlongwordindeed two", 7, 2, Some(14)), "overlongwordindeed\n  two");
+        assert_eq!(folded("one two three", 7, 2, None), "one two three");
     }
 }
