@@ -17,6 +17,7 @@ pub struct Plugin {
     package: String,
     profile: String,
     dependencies: String,
+    is_release: bool,
 }
 
 impl Plugin {
@@ -30,6 +31,7 @@ impl Plugin {
             package: String::new(),
             profile: String::new(),
             dependencies: String::new(),
+            is_release: false,
         }
     }
 
@@ -37,9 +39,13 @@ impl Plugin {
     /// returns `Result<()>`; an empty body leaves the hook out.
     pub fn with_hooks(name: &str, types: &str, skills: &str, teams: &str) -> Self {
         let mut hooks = String::new();
-        for (hook, kind, body) in [("types", "Type", types), ("skills", "Skill", skills), ("teams", "Team", teams)] {
+        for (hook, kind, body) in
+            [("types", "Type", types), ("skills", "Skill", skills), ("teams", "Team", teams)]
+        {
             if !body.is_empty() {
-                hooks += &format!("    fn register_{hook}(registry: &mut {kind}Registry) -> Result<()> {{ {body} }}\n");
+                hooks += &format!(
+                    "    fn register_{hook}(registry: &mut {kind}Registry) -> Result<()> {{ {body} }}\n"
+                );
             }
         }
         let source = format!(
@@ -77,6 +83,13 @@ impl Plugin {
         self
     }
 
+    /// Builds it as its author would ship it: for release, stripped.
+    #[must_use]
+    pub fn release(mut self) -> Self {
+        self.is_release = true;
+        self
+    }
+
     /// Lines for `[dependencies]`, beside the API.
     #[must_use]
     pub fn dependencies(mut self, lines: &str) -> Self {
@@ -95,7 +108,7 @@ impl Plugin {
             "[package]\nname = {:?}\nversion = {:?}\nedition = {:?}\n{}\n\
              [lib]\ncrate-type = [\"cdylib\"]\n\n\
              [dependencies]\nreplio-plugin-api = {{ path = {api:?} }}\n{}\n\n\
-             [profile.dev]\ndebug = false\n{}\n\n[workspace]\n",
+             [profile.dev]\ndebug = false\n{}\n\n[profile.release]\nstrip = true\n\n[workspace]\n",
             self.name, self.version, self.edition, self.package, self.dependencies, self.profile,
         );
         write_if_other(&folder.join("Cargo.toml"), &manifest);
@@ -124,6 +137,9 @@ impl Plugin {
         self.write_to(&folder);
         let mut build = cargo(&folder);
         build.arg("build").env("CARGO_TARGET_DIR", target.join("build"));
+        if self.is_release {
+            build.arg("--release");
+        }
         let artifacts = artifacts(build);
         let library = artifacts
             .iter()

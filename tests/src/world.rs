@@ -170,7 +170,9 @@ impl World {
     /// Makes places and digests the same for every run.
     fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (place, name) in [(self.project(), "[project]"), (self.home(), "[home]"), (self.root(), "[story]")] {
+        for (place, name) in
+            [(self.project(), "[project]"), (self.home(), "[home]"), (self.root(), "[story]")]
+        {
             text = text.replace(&place.display().to_string(), name);
         }
         let fixtures = crate::cargo::fixture_target().display().to_string();

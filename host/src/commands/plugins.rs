@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::catalog::Scope;
 use crate::diagnostic::Diagnostic;
 use crate::plugins::digest::Digest;
-use crate::plugins::manage::{InstallRequest, ManageError, Outcome, Plugins, UpdateRequest};
+use crate::plugins::manage::{Done, InstallRequest, ManageError, Outcome, Plugins, UpdateRequest};
 
 mod answers;
 mod inspect;
@@ -222,8 +222,7 @@ pub(super) fn run<'a>(arguments: &'a Arguments, app: &'a App) -> CommandResult<'
             let verify = |name: &str, scope| one(plugins.verify(name, scope));
             match names.as_slice() {
                 [name] => Ok(Box::new(One { outcome: verify(name, scope.scope())?, dry_run: false })),
-                // Nothing is changed by it, so nothing is rebuilt.
-                names => Ok(Box::new(each(app, &plugins, names, scope.scope(), true, verify))),
+                names => Ok(Box::new(each(app, &plugins, names, scope.scope(), false, verify))),
             }
         }
     }
@@ -260,7 +259,10 @@ fn each(
         (name, result)
     });
     let results: Vec<_> = results.collect();
-    if !dry_run {
+    let has_changed = |result: &Result<Outcome, Diagnostic>| {
+        result.as_ref().is_ok_and(|outcome| !matches!(outcome.done, Done::Verified | Done::UpToDate))
+    };
+    if !dry_run && results.iter().any(|(_, result)| has_changed(result)) {
         app.rebuild_plugin_layer();
     }
     Several { results, dry_run }

@@ -39,8 +39,9 @@ pub fn tighten(plugin: &PluginName, recorded: &Provides, layers: &mut [Layer]) -
     for layer in layers.iter_mut().filter(|layer| layer.kind == Kind::Type) {
         for (name, entry) in &mut layer.entries {
             let before = recorded.of_kind(Kind::Type).get(name);
-            let before = permissions(before.and_then(|fields| fields.get(PERMISSION)));
-            let loosened = tighten_entry(&before, entry);
+            let before = before.and_then(|fields| fields.get(PERMISSION));
+            let was_reset = before.is_some_and(Value::is_null);
+            let loosened = tighten_entry(&permissions(before), was_reset, entry);
             if loosened.is_empty() {
                 continue;
             }
@@ -55,9 +56,13 @@ pub fn tighten(plugin: &PluginName, recorded: &Provides, layers: &mut [Layer]) -
     warnings
 }
 
-fn tighten_entry(before: &Map<String, Value>, entry: &mut Entry) -> Vec<String> {
+fn tighten_entry(before: &Map<String, Value>, was_reset: bool, entry: &mut Entry) -> Vec<String> {
     let mut now = permissions(entry.get(PERMISSION));
     let mut loosened = Vec::new();
+    if entry.get(PERMISSION).is_some_and(Value::is_null) && !was_reset {
+        // It would also undo what lower layers deny.
+        loosened.push("all categories reset".to_owned());
+    }
     for category in Category::ALL {
         let word = category.word();
         let (was, is) = (before.get(word), now.get(word));
@@ -107,6 +112,7 @@ mod tests {
             (r#"{"bash":"deny"}"#, r#"{"bash":null}"#, r#"{"bash":"deny"}"#),
             (r#"{"bash":"deny"}"#, "null", r#"{"bash":"deny"}"#),
             ("{}", r#"{"bash":"allow"}"#, "{}"),
+            ("{}", "null", "{}"),
             ("{}", r#"{"bash":"deny"}"#, r#"{"bash":"deny"}"#),
         ] {
             let recorded = Provides::of(&[layer(before)]);

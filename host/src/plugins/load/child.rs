@@ -32,7 +32,7 @@ pub(super) fn run(plugin: &PluginToRun, limits: &Limits, runner: Pid, report: Ra
 /// Makes the child a process that has nothing of the runner but its report.
 fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
     // A process group of its own, so that it is ended with all it starts.
-    rustix::process::setsid().map_err(drop)?;
+    rustix::process::setpgid(None, None).map_err(drop)?;
     end_with(runner)?;
     // SAFETY: plain system calls on descriptors that this process was born
     // with. Nothing in this process uses one of them as an owner afterwards:
@@ -51,18 +51,29 @@ fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
     Ok(())
 }
 
-/// Has the kernel end this process when the runner ends.
-#[cfg(target_os = "linux")]
-fn end_with(runner: Pid) -> Result<(), ()> {
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).map_err(drop)?;
-    // It may have ended before the kernel was told.
-    if rustix::process::getppid() == Some(runner) { Ok(()) } else { Err(()) }
+/// Gives the runner, and so all its children, no terminal to write to or read
+/// from, and lets it end when the host does.
+pub(super) fn leave_terminal() {
+    let host = rustix::process::getppid();
+    // Both only make the surroundings tidier; without them plugins still run.
+    let _ = rustix::process::setsid();
+    if let Some(host) = host {
+        let _ = end_with(host);
+    }
 }
 
-/// macOS has no such thing; the runner's end is seen by its time limit only.
+/// Has the kernel end this process when the one that started it ends.
+#[cfg(target_os = "linux")]
+fn end_with(parent: Pid) -> Result<(), ()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).map_err(drop)?;
+    // It may have ended before the kernel was told.
+    if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(()) }
+}
+
+/// macOS has no such thing; a child is ended by its time limit at the latest.
 /// (Reviewed, not run.)
 #[cfg(not(target_os = "linux"))]
-fn end_with(_runner: Pid) -> Result<(), ()> {
+fn end_with(_parent: Pid) -> Result<(), ()> {
     Ok(())
 }
 
