@@ -193,8 +193,14 @@ pub fn definition() -> clap::Command {
 /// Runs a parsed command in an app and prints what it says. Returns the exit
 /// code.
 pub fn run_and_print(command: &Command, app: &App) -> u8 {
+    run_and_print_sifted(command, app, |_| {})
+}
+
+/// The same, with only those warnings that are left after `sift`.
+pub fn run_and_print_sifted(command: &Command, app: &App, sift: impl FnOnce(&mut Vec<Diagnostic>)) -> u8 {
     let result = command.run(app);
     let mut warnings = app.take_warnings();
+    sift(&mut warnings);
     match result {
         Ok(answer) => {
             let failed = answer.failed();

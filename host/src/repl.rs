@@ -2,6 +2,7 @@
 //! command line without its `replio` and goes through the same parser; errors
 //! end the line and not the session.
 
+use std::cell::RefCell;
 use std::io::{self, BufRead, IsTerminal, Read};
 
 use clap::error::ErrorKind;
@@ -29,9 +30,15 @@ use terminal::{Entered, SessionCompleter, Terminal};
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
 
 /// Reads and does one line after the other until there are no more, or one
-/// says so. On a terminal the exit code is 0; else it is 1 if any line failed.
+/// says so. The exit code is 0 on a terminal, where each failure was seen, and
+/// elsewhere 1 if any line failed.
 pub fn run(options: &GlobalOptions) -> u8 {
-    let session = Session { options: options.clone(), kept: Kept::default(), is_piped: !is_interactive() };
+    let session = Session {
+        options: options.clone(),
+        kept: Kept::default(),
+        is_piped: !is_interactive(),
+        said: RefCell::default(),
+    };
     let places = match session.kept.app(&session.options, session.output()) {
         Ok((app, _)) => app.places,
         Err(failure) => {
@@ -42,16 +49,18 @@ pub fn run(options: &GlobalOptions) -> u8 {
     if session.is_piped { session.run_lines(io::stdin().lock()) } else { session.converse(&places) }
 }
 
-/// The editor reads the terminal and writes to stderr, so that answers may go
-/// to a file.
+/// The editor reads from stdin, writes to stderr, and asks on stdout where the
+/// cursor is.
 fn is_interactive() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
+    io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal()
 }
 
 struct Session {
     options: GlobalOptions,
     kept: Kept,
     is_piped: bool,
+    /// What was said about the plugins that are installed now.
+    said: RefCell<Vec<Diagnostic>>,
 }
 
 /// What a line came to.
@@ -82,7 +91,7 @@ impl Session {
         self.output().warnings(warning.as_slice());
         if self.output().verbosity > Verbosity::Quiet {
             anstream::eprintln!(
-                "replio {}. /help lists the commands, Tab completes them, /exit or Ctrl-D leaves.",
+                "replio {}. /help lists the commands, Tab completes, /exit or Ctrl-D leaves.",
                 env!("CARGO_PKG_VERSION")
             );
         }
@@ -99,13 +108,19 @@ impl Session {
         }
     }
 
-    /// A session whose lines come from a pipe or file.
+    /// A session whose lines come from a pipe or file, or whose answers go to one.
     fn run_lines(&self, mut lines: impl BufRead) -> u8 {
         let mut code = 0;
         loop {
             let mut line = Vec::new();
             match lines.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
                 Ok(0) => return code,
+                Ok(_) if line.len() as u64 == LONGEST_LINE => {
+                    // What is left of it must not pass for a line of its own.
+                    let message = format!("a line is longer than {} MiB", LONGEST_LINE / 1024 / 1024);
+                    self.failed(&Diagnostic::new("too-large", message));
+                    return 1;
+                }
                 Ok(_) => {}
                 Err(error) => {
                     let message = format!("standard input can't be read: {error}");
@@ -189,7 +204,14 @@ impl Session {
         options.choose_color();
         let outcome = match self.kept.app(&options, Self::output_for(&options)) {
             Ok((app, installed)) => {
-                let code = commands::run_and_print(&command, &app);
+                if app.built_plugin_layer().is_none() {
+                    self.said.borrow_mut().clear();
+                }
+                let code = commands::run_and_print_sifted(&command, &app, |warnings| {
+                    if !options.json {
+                        self.leave_out_what_was_said(warnings);
+                    }
+                });
                 self.kept.keep(&app, installed);
                 if code == 0 { Outcome::Done } else { Outcome::Failed }
             }
@@ -197,6 +219,13 @@ impl Session {
         };
         self.options.choose_color();
         outcome
+    }
+
+    /// A plugin that is broken is not worth a warning at each line.
+    fn leave_out_what_was_said(&self, warnings: &mut Vec<Diagnostic>) {
+        let mut said = self.said.borrow_mut();
+        warnings.retain(|warning| !said.contains(warning));
+        said.extend(warnings.iter().filter(|warning| warning.plugin.is_some()).cloned());
     }
 
     /// Help that was asked for, or what is wrong with the arguments.

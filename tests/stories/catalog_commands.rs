@@ -156,7 +156,7 @@ fn an_editor_is_opened_and_what_it_left_is_checked() {
     assert!(without.stderr.contains("VISUAL") && without.stderr.contains("types.json"), "{without}");
     let (code, stdout, stderr) = with("sed -i -e 's/You plan/We plan/'", &edit);
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(stdout.contains("can be read"), "{stdout}");
+    assert!(stdout.contains("is in order"), "{stdout}");
     let (code, _, stderr) = with("sed -i -e s/system_prompt.*/tags\\\":5/", &edit);
     assert_eq!(code, Some(1), "{stderr}");
     assert!(stderr.contains("tags must be a list") && stderr.contains("types.json:3:"), "{stderr}");

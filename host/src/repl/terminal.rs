@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::{fs, io};
 
 use clap::Command;
 use reedline::{
@@ -48,7 +49,7 @@ impl Terminal {
         let complete = vec![ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete));
         keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
-        let menu = ColumnarMenu::default().with_name(MENU).with_columns(1);
+        let menu = ColumnarMenu::default().with_name(MENU).with_columns(1).with_marker("> ");
         let mut editor = Reedline::create()
             .with_completer(Box::new(completer))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
@@ -58,7 +59,10 @@ impl Terminal {
             .with_ansi_colors(color)
             .with_hinter(Box::new(DefaultHinter::default()))
             .use_bracketed_paste(true);
-        let warning = match FileBackedHistory::with_file(LONGEST_HISTORY, history.to_owned()) {
+        let remembered = make_private(history)
+            .map_err(reedline::ReedlineError::from)
+            .and_then(|()| FileBackedHistory::with_file(LONGEST_HISTORY, history.to_owned()));
+        let warning = match remembered {
             Ok(remembered) => {
                 editor = editor.with_history(Box::new(remembered));
                 None
@@ -82,6 +86,19 @@ impl Terminal {
             Ok(_) => Entered::Cancelled,
         }
     }
+}
+
+/// Makes a file, if it is not there, that only the user can read: what was
+/// typed is nobody else's business.
+fn make_private(file: &Path) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut options = fs::File::options();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
 }
 
 struct SlashPrompt;

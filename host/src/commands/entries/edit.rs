@@ -156,7 +156,7 @@ impl Answer for Edited {
         let path = self.file.path_with_line(self.line);
         let path = clean(&path);
         page.line(match (self.there, self.changed) {
-            (true, true) => format!("The {kind} {NAME}{name}{NAME:#} can be read: {path}"),
+            (true, true) => format!("The {kind} {NAME}{name}{NAME:#} is in order: {path}"),
             (true, false) => format!("The {kind} {NAME}{name}{NAME:#} was not changed: {path}"),
             (false, _) => format!("The {kind} {NAME}{name}{NAME:#} is no longer in {path}"),
         });
