@@ -1,3 +1,5 @@
 //! What people do with replio, and what it answers.
 
+mod catalog_commands;
 mod plugin_lifecycle;
+mod session;

@@ -39,19 +39,21 @@ impl EntryFile {
         Ok(Lock::folder(&self.folder)?)
     }
 
-    /// Sets fields of the entry. Another process that changes the file waits.
+    /// Sets fields of the entry, and returns whether that changed anything.
+    /// Another process that changes the file waits.
     ///
     /// # Errors
     /// The file can't be read, understood or written; it is then as it was.
-    pub(super) fn set(&self, fields: &[(&str, serde_json::Value)]) -> Result<(), Diagnostic> {
+    pub(super) fn set(&self, fields: &[(&str, serde_json::Value)]) -> Result<bool, Diagnostic> {
         let _lock = self.lock()?;
         let before = self.text()?;
         let after = set_entry(before.as_deref(), self.kind, &self.name, fields)
             .map_err(|error| self.refused(&error))?;
-        if before.as_deref() != Some(after.as_str()) {
+        let changed = before.as_deref() != Some(after.as_str());
+        if changed {
             files::write_whole(&self.path, after.as_bytes())?;
         }
-        Ok(())
+        Ok(changed)
     }
 
     /// Writes a skill that must not be there yet.
