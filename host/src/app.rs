@@ -4,7 +4,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
-use crate::catalog::{Kind, Origin, Scope, Stack, read_bundled, read_entries_file, read_skills_folder};
+use crate::catalog::{Kind, Scope, Stack, read_bundled, read_folder};
 use crate::diagnostic::Diagnostic;
 use crate::output::Output;
 use crate::paths::Places;
@@ -101,11 +101,7 @@ impl App {
             layers.extend(plugin_layer.layers(kind).cloned());
             for scope in [Scope::Global, Scope::Local] {
                 let Some(folder) = self.places.folder(scope) else { continue };
-                let path = Places::of_kind(&folder, kind);
-                let (layer, diagnostics) = match kind {
-                    Kind::Skill => read_skills_folder(&path, Origin::from(scope)),
-                    Kind::Type | Kind::Team => read_entries_file(kind, &path, Origin::from(scope)),
-                };
+                let (layer, diagnostics) = read_folder(&folder, kind, scope);
                 self.warn(diagnostics);
                 layers.push(layer);
             }

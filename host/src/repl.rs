@@ -40,7 +40,7 @@ pub fn run(options: &GlobalOptions) -> u8 {
         said: RefCell::default(),
     };
     let places = match session.kept.app(&session.options, session.output()) {
-        Ok((app, _)) => app.places,
+        Ok(app) => app.places,
         Err(failure) => {
             session.output().failure(&failure, &[]);
             return 1;
@@ -203,7 +203,7 @@ impl Session {
         }
         options.choose_color();
         let outcome = match self.kept.app(&options, Self::output_for(&options)) {
-            Ok((app, installed)) => {
+            Ok(app) => {
                 if app.built_plugin_layer().is_none() {
                     self.said.borrow_mut().clear();
                 }
@@ -212,7 +212,7 @@ impl Session {
                         self.leave_out_what_was_said(warnings);
                     }
                 });
-                self.kept.keep(&app, installed);
+                self.kept.keep(&app);
                 if code == 0 { Outcome::Done } else { Outcome::Failed }
             }
             Err(failure) => self.failed(&failure),

@@ -138,11 +138,11 @@ impl Completer for SessionCompleter {
         let text = line.get(..position).unwrap_or(line);
         // Nothing may be printed while a line is edited.
         let silent = Output { json: true, verbosity: Verbosity::Quiet, ..Output::default() };
-        let Ok((app, installed)) = self.kept.app(&self.options, silent) else {
+        let Ok(app) = self.kept.app(&self.options, silent) else {
             return CompletionResult::fresh(Vec::new());
         };
         let (start, found) = candidates(text, &self.definition, &OfApp(&app));
-        self.kept.keep(&app, installed);
+        self.kept.keep(&app);
         let suggestion = |candidate: Candidate| Suggestion {
             value: quote(&candidate.value),
             display_override: Some(candidate.value),
