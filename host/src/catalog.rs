@@ -58,7 +58,7 @@ mod teams;
 mod types;
 
 pub use bounded::LARGEST_FILE;
-pub use document::{parse_document, read_document};
+pub use document::{decode_text, parse_document, read_document, read_text};
 pub use edit::{EditError, remove_entry, set_entry};
 pub use entry::Entry;
 pub use kind::Kind;

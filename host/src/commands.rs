@@ -13,12 +13,16 @@ use crate::output::{Answer, Output, Verbosity};
 
 mod agent_type;
 mod completions;
+mod entries;
 mod plugins;
 mod skill;
 mod team;
 
 /// What a command returns: what it has to say, or why it could not be done.
 pub type CommandResult<'a> = Result<Box<dyn Answer + 'a>, Diagnostic>;
+
+/// The code of a failure that is wrong usage.
+const USAGE: &str = "usage";
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -129,6 +133,12 @@ impl GlobalOptions {
 }
 
 impl Command {
+    /// Whether it takes what comes on standard input, which in a session are
+    /// the lines to come.
+    pub fn reads_stdin(&self) -> bool {
+        matches!(self, Self::Skill(arguments) if arguments.reads_stdin())
+    }
+
     /// Does it.
     ///
     /// # Errors
@@ -144,6 +154,21 @@ impl Command {
     }
 }
 
+/// What is wrong with the arguments: exit code 2.
+fn usage(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(USAGE, message)
+}
+
+/// What the parser says of wrong arguments, as a diagnostic.
+pub fn usage_failure(error: &clap::Error) -> Diagnostic {
+    let text = error.to_string();
+    let text = text.trim_start_matches("error: ");
+    let end = ["\n\n  tip:", "\n\nUsage:", "\n\nFor more"].iter().filter_map(|end| text.find(end)).min();
+    let message = text[..end.unwrap_or(text.len())].split_whitespace().collect::<Vec<_>>().join(" ");
+    let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+    usage(message).help(tip.unwrap_or("see `--help`"))
+}
+
 /// The whole command line, for help, completions and the REPL.
 pub fn definition() -> clap::Command {
     Cli::command()
@@ -153,7 +178,7 @@ pub fn definition() -> clap::Command {
 /// code.
 pub fn run_and_print(command: &Command, app: &App) -> u8 {
     let result = command.run(app);
-    let warnings = app.take_warnings();
+    let mut warnings = app.take_warnings();
     match result {
         Ok(answer) => {
             let failed = answer.failed();
@@ -161,8 +186,11 @@ pub fn run_and_print(command: &Command, app: &App) -> u8 {
             u8::from(failed)
         }
         Err(failure) => {
+            // The same place is not worth two messages.
+            let place = |finding: &Diagnostic| (finding.file.clone(), finding.line, finding.column);
+            warnings.retain(|warning| warning.file.is_none() || place(warning) != place(&failure));
             app.output.failure(&failure, &warnings);
-            1
+            if failure.code == USAGE { 2 } else { 1 }
         }
     }
 }

@@ -6,7 +6,6 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use replio::app::App;
 use replio::commands::{self, Cli};
-use replio::diagnostic::Diagnostic;
 use replio::output::Output;
 use replio::paths::{Places, Surroundings};
 use replio::plugins::load;
@@ -45,9 +44,7 @@ fn main() -> ExitCode {
 fn usage(error: &clap::Error) -> ExitCode {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if !is_help && std::env::args_os().any(|argument| argument == "--json") {
-        let text = error.to_string();
-        let message = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
-        let failure = Diagnostic::new("usage", message).help("see `replio --help`");
+        let failure = commands::usage_failure(error);
         Output { json: true, ..Output::default() }.failure(&failure, &[]);
         return ExitCode::from(2);
     }

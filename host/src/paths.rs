@@ -1,13 +1,18 @@
 //! Where the user's and the project's files are.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{Kind, Scope};
 use crate::diagnostic::Diagnostic;
+use crate::files::{self, FileError};
 
 /// The folder in a project that holds its part of the catalog.
 pub const LOCAL_FOLDER: &str = ".replio";
+
+/// What of the local folder is no part of a project.
+const GITIGNORE: &str = "plugins/store\nplugins/staging\nplugins/lock\nsessions\n";
 
 /// The global folder, and the project's where there is one.
 #[derive(Debug, Clone)]
@@ -120,6 +125,22 @@ impl Places {
             Kind::Team => "teams.json",
             Kind::Skill => "skills",
         })
+    }
+}
+
+/// Makes the folder of a scope before something is written into it. A local
+/// one gets a `.gitignore` for what is no part of the project.
+///
+/// # Errors
+/// When the system refuses.
+pub fn make_folder(folder: &Path, scope: Scope) -> Result<(), FileError> {
+    files::create_folder(folder)?;
+    if scope == Scope::Global {
+        return Ok(());
+    }
+    match files::write_new(&folder.join(".gitignore"), GITIGNORE.as_bytes()) {
+        Err(error) if error.io().kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -17,6 +17,7 @@ pub struct Plugin {
     package: String,
     profile: String,
     dependencies: String,
+    is_release: bool,
 }
 
 impl Plugin {
@@ -30,6 +31,7 @@ impl Plugin {
             package: String::new(),
             profile: String::new(),
             dependencies: String::new(),
+            is_release: false,
         }
     }
 
@@ -81,6 +83,13 @@ impl Plugin {
         self
     }
 
+    /// Builds it as its author would ship it: for release, stripped.
+    #[must_use]
+    pub fn release(mut self) -> Self {
+        self.is_release = true;
+        self
+    }
+
     /// Lines for `[dependencies]`, beside the API.
     #[must_use]
     pub fn dependencies(mut self, lines: &str) -> Self {
@@ -99,7 +108,7 @@ impl Plugin {
             "[package]\nname = {:?}\nversion = {:?}\nedition = {:?}\n{}\n\
              [lib]\ncrate-type = [\"cdylib\"]\n\n\
              [dependencies]\nreplio-plugin-api = {{ path = {api:?} }}\n{}\n\n\
-             [profile.dev]\ndebug = false\n{}\n\n[workspace]\n",
+             [profile.dev]\ndebug = false\n{}\n\n[profile.release]\nstrip = true\n\n[workspace]\n",
             self.name, self.version, self.edition, self.package, self.dependencies, self.profile,
         );
         write_if_other(&folder.join("Cargo.toml"), &manifest);
@@ -128,6 +137,9 @@ impl Plugin {
         self.write_to(&folder);
         let mut build = cargo(&folder);
         build.arg("build").env("CARGO_TARGET_DIR", target.join("build"));
+        if self.is_release {
+            build.arg("--release");
+        }
         let artifacts = artifacts(build);
         let library = artifacts
             .iter()

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use comfy_table::{Attribute, Color, ContentArrangement, Table};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{BAD, CAUTION, DIM, GOOD, NAME, ORIGIN, clean_line};
+use super::{BAD, CAUTION, DIM, GOOD, NAME, ORIGIN, clean, clean_line};
 
 /// A page of text under construction.
 #[derive(Debug)]
@@ -62,6 +63,18 @@ impl Page {
         }
     }
 
+    /// Adds text from outside, escaped, each line of it indented and, on a
+    /// terminal, broken between words where it would not fit.
+    pub fn wrapped(&mut self, indent: usize, text: &str) {
+        let margin = " ".repeat(indent);
+        let width = self.width.map(|width| usize::from(width).saturating_sub(indent).max(10));
+        for line in clean(&text.replace("\r\n", "\n")).lines() {
+            for part in width.map_or_else(|| vec![line], |width| broken(line, width)) {
+                let _ = writeln!(self.text, "{}", format!("{margin}{part}").trim_end());
+            }
+        }
+    }
+
     /// Adds an empty line.
     pub fn blank(&mut self) {
         self.text.push('\n');
@@ -96,6 +109,28 @@ impl Page {
     pub fn text(&self) -> &str {
         &self.text
     }
+}
+
+/// A line in parts that are no wider than this, unless a word is.
+fn broken(line: &str, width: usize) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = line;
+    while rest.width() > width {
+        let indented = rest.len() - rest.trim_start().len();
+        let mut used = 0;
+        let mut at = None;
+        for (index, character) in rest.char_indices() {
+            if character == ' ' && index >= indented && (used <= width || at.is_none()) {
+                at = Some(index);
+            }
+            used += character.width().unwrap_or(0);
+        }
+        let Some(at) = at else { break };
+        parts.push(&rest[..at]);
+        rest = rest[at..].trim_start();
+    }
+    parts.push(rest);
+    parts
 }
 
 fn styled(cell: Cell) -> comfy_table::Cell {
@@ -145,5 +180,19 @@ mod tests {
         let narrow = table(Some(30));
         assert!(narrow.lines().all(|line| line.chars().count() <= 30), "{narrow}");
         assert!(narrow.lines().count() > 3, "{narrow}");
+    }
+
+    #[test]
+    fn text_is_broken_between_words_and_only_on_a_terminal() {
+        let wrapped = |width| {
+            let mut page = Page::of_width(width);
+            page.wrapped(2, "- one two three four five\n\naverylongwordindeed x\u{1b}\n");
+            page.text().to_owned()
+        };
+        assert_eq!(wrapped(None), "  - one two three four five\n\n  averylongwordindeed x\\u{1b}\n");
+        assert_eq!(
+            wrapped(Some(16)),
+            "  - one two\n  three four\n  five\n\n  averylongwordindeed\n  x\\u{1b}\n"
+        );
     }
 }

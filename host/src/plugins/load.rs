@@ -84,6 +84,8 @@ pub enum How {
 /// # Errors
 /// When the request can't be read, or the host has gone away.
 pub fn run_as_runner() -> io::Result<()> {
+    #[cfg(unix)]
+    child::leave_terminal();
     let mut text = Vec::new();
     io::stdin().lock().read_to_end(&mut text)?;
     let request: Request = serde_json::from_slice(&text)?;
@@ -96,6 +98,17 @@ pub fn run_as_runner() -> io::Result<()> {
         output.write_all(report)?;
         output.flush()
     })
+}
+
+/// Opens a library and runs its hooks in this very process, without the
+/// protection of a child; for measuring what that takes.
+///
+/// # Safety
+/// The library's code runs here with all that this process has and may do.
+#[cfg(unix)]
+#[doc(hidden)]
+pub unsafe fn report_in_this_process(plugin: &PluginToRun, limits: &Limits) -> Vec<u8> {
+    library::report(plugin, limits)
 }
 
 #[cfg(unix)]

@@ -1,12 +1,12 @@
 //! The plugin store of one scope: `plugins.lock`, and the libraries it speaks
 //! of, each in a folder named by its digest and never written again.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::Scope;
 use crate::diagnostic::Diagnostic;
 use crate::files::{self, FileError, Lock};
+use crate::paths;
 use crate::plugins::digest::Digest;
 use crate::plugins::lockfile::{Build, Lockfile};
 
@@ -15,9 +15,6 @@ mod staged;
 
 pub use checked::CheckedFiles;
 pub use staged::Staged;
-
-/// What of the local folder is no part of a project.
-const GITIGNORE: &str = "plugins/store\nplugins/staging\nplugins/lock\nsessions\n";
 
 /// A plugin store; its folder need not exist.
 #[derive(Debug, Clone)]
@@ -113,18 +110,8 @@ impl Store {
         files::create_folder(&self.folder())?;
         let lock = Lock::file(&self.folder().join("lock"))?;
         let lockfile = self.read()?;
-        if self.scope == Scope::Local {
-            self.write_gitignore()?;
-        }
+        paths::make_folder(&self.home, self.scope)?;
         Ok(LockedStore { store: self, lockfile, _lock: lock })
-    }
-
-    fn write_gitignore(&self) -> Result<(), FileError> {
-        let path = self.home.join(".gitignore");
-        match files::write_new(&path, GITIGNORE.as_bytes()) {
-            Err(error) if error.io().kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
-        }
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn run(plugin: &PluginToRun, limits: &Limits, runner: Pid, report: Ra
 /// Makes the child a process that has nothing of the runner but its report.
 fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
     // A process group of its own, so that it is ended with all it starts.
-    rustix::process::setsid().map_err(drop)?;
+    rustix::process::setpgid(None, None).map_err(drop)?;
     end_with(runner)?;
     // SAFETY: plain system calls on descriptors that this process was born
     // with. Nothing in this process uses one of them as an owner afterwards:
@@ -51,18 +51,29 @@ fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
     Ok(())
 }
 
-/// Has the kernel end this process when the runner ends.
-#[cfg(target_os = "linux")]
-fn end_with(runner: Pid) -> Result<(), ()> {
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).map_err(drop)?;
-    // It may have ended before the kernel was told.
-    if rustix::process::getppid() == Some(runner) { Ok(()) } else { Err(()) }
+/// Gives the runner, and so all its children, no terminal to write to or read
+/// from, and lets it end when the host does.
+pub(super) fn leave_terminal() {
+    let host = rustix::process::getppid();
+    // Both only make the surroundings tidier; without them plugins still run.
+    let _ = rustix::process::setsid();
+    if let Some(host) = host {
+        let _ = end_with(host);
+    }
 }
 
-/// macOS has no such thing; the runner's end is seen by its time limit only.
+/// Has the kernel end this process when the one that started it ends.
+#[cfg(target_os = "linux")]
+fn end_with(parent: Pid) -> Result<(), ()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).map_err(drop)?;
+    // It may have ended before the kernel was told.
+    if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(()) }
+}
+
+/// macOS has no such thing; a child is ended by its time limit at the latest.
 /// (Reviewed, not run.)
 #[cfg(not(target_os = "linux"))]
-fn end_with(_runner: Pid) -> Result<(), ()> {
+fn end_with(_parent: Pid) -> Result<(), ()> {
     Ok(())
 }
 
@@ -85,24 +96,30 @@ unsafe fn close_from(first: RawFd) {
     }
 }
 
+/// Runs the hooks on a thread of their own, which reports and ends the process:
+/// to wait for its end would only cost time.
 fn run_and_report(plugin: &PluginToRun, limits: &Limits) -> bool {
     let (to_run, bounds) = (plugin.clone(), *limits);
     let thread = thread::Builder::new().name(format!("plugin:{}", plugin.name)).stack_size(STACK);
-    let report = match thread.spawn(move || library::report(&to_run, &bounds)) {
-        Ok(hooks) => match hooks.join() {
-            Ok(report) => report,
-            // Only the host's own code can panic here; a hook's panic is caught
-            // in the plugin.
-            Err(_) => return false,
-        },
-        Err(error) => ReportWriter::default().failed(&Failure {
-            stage: Stage::Start,
-            message: error.to_string(),
-            details: String::new(),
-        }),
-    };
+    let hooks = thread.spawn(move || {
+        let is_sent = send(&library::report(&to_run, &bounds));
+        // SAFETY: as in `run`.
+        unsafe { libc::_exit(i32::from(!is_sent)) }
+    });
+    match hooks {
+        // It comes back only when the host's own code panics: a hook's panic is
+        // caught in the plugin.
+        Ok(hooks) => hooks.join().is_ok(),
+        Err(error) => {
+            let (stage, message) = (Stage::Start, error.to_string());
+            send(&ReportWriter::default().failed(&Failure { stage, message, details: String::new() }))
+        }
+    }
+}
+
+fn send(report: &[u8]) -> bool {
     // SAFETY: `settle` put the report's pipe there. The plugin may have closed
     // or replaced it, which costs the plugin its report.
     let mut pipe = ManuallyDrop::new(unsafe { File::from_raw_fd(REPORT) });
-    pipe.write_all(&report).is_ok()
+    pipe.write_all(report).is_ok()
 }
