@@ -11,6 +11,7 @@ use replio_plugin_abi::abi_stable::library::{
 };
 use replio_plugin_abi::abi_stable::prefix_type::PrefixTypeTrait;
 use replio_plugin_abi::abi_stable::std_types::{RErr, ROk, RStr, RString, RVec};
+use replio_plugin_abi::manifest::Section;
 use replio_plugin_abi::{DoorResult, HookError, HookResult, HostDoor, PluginModule, PluginModuleRef};
 
 use crate::entry::Entry;
@@ -24,10 +25,23 @@ thread_local! {
     static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What a library exports: how the host comes to the hooks of `P`.
-pub const fn header<P: Plugin>() -> LibHeader {
+/// What a library exports: how the host comes to its hooks, then its manifest.
+///
+/// The host looks for a `LibHeader` and knows nothing of what follows. The
+/// pointer is there for the linker, which would otherwise drop the manifest's
+/// section as one that nothing refers to: `#[used]` alone binds only newer
+/// compilers and linkers.
+#[repr(C)]
+pub struct Root<const BODY: usize> {
+    header: LibHeader,
+    manifest: &'static Section<BODY>,
+}
+
+/// The root of the plugin `P`.
+pub const fn root<P: Plugin, const BODY: usize>(manifest: &'static Section<BODY>) -> Root<BODY> {
     // SAFETY: `load` returns the erased form of exactly `PluginModuleRef`.
-    unsafe { LibHeader::from_constructor::<PluginModuleRef>(load::<P>, CheckTypeLayout::Yes) }
+    let header = unsafe { LibHeader::from_constructor::<PluginModuleRef>(load::<P>, CheckTypeLayout::Yes) };
+    Root { header, manifest }
 }
 
 extern "C" fn load<P: Plugin>() -> RootModuleResult {
@@ -198,7 +212,7 @@ macro_rules! export_plugin {
                 $crate::__private::manifest::section::<BODY>(FIELDS);
 
             #[export_name = "_1as_0lib_1header_0root_bmodule_bloader"]
-            static ROOT: $crate::__private::LibHeader = $crate::__private::header::<$plugin>();
+            static ROOT: $crate::__private::Root<BODY> = $crate::__private::root::<$plugin, BODY>(&MANIFEST);
         };
     };
 }
@@ -210,6 +224,7 @@ mod tests {
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     use replio_plugin_abi::abi_stable::std_types::RResult;
+    use replio_plugin_abi::manifest::{body_length, section};
 
     use super::*;
     use crate::{AgentType, Skill, SkillRegistry, Team, TeamRegistry, TypeRegistry};
@@ -330,10 +345,15 @@ mod tests {
     }
 
     #[test]
-    fn the_host_reaches_every_hook_through_the_exported_header() {
+    fn the_host_reaches_every_hook_through_the_exported_root() {
         let _alone = alone();
-        static HEADER: LibHeader = header::<Whole>();
-        let module = HEADER.init_root_module::<PluginModuleRef>().unwrap();
+        const FIELDS: &[(&str, &str)] = &[("name", "whole")];
+        const BODY: usize = body_length(FIELDS);
+        static MANIFEST: Section<BODY> = section(FIELDS);
+        static ROOT: Root<BODY> = root::<Whole, BODY>(&MANIFEST);
+        // The host takes the symbol's address for a header's.
+        assert!(std::ptr::eq((&ROOT as *const Root<BODY>).cast(), &ROOT.header));
+        let module = ROOT.header.init_root_module::<PluginModuleRef>().unwrap();
 
         let types = module.register_types()(HOST).into_result().unwrap();
         assert_eq!(types.len(), 1);

@@ -63,7 +63,6 @@ pub trait Plugin {
 /// under semver.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::export::header;
-    pub use replio_plugin_abi::abi_stable::library::LibHeader;
+    pub use crate::export::{Root, root};
     pub use replio_plugin_abi::{ABI_VERSION, manifest};
 }
