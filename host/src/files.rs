@@ -8,6 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::diagnostic::Diagnostic;
 
+mod read;
+
+pub use read::{ReadError, read_regular_file};
+
+/// How the name of a file begins that is still being written.
+const UNFINISHED: &str = ".replio-";
+
 /// How long to wait for another process that holds a lock.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -210,11 +217,21 @@ impl Lock {
     }
 }
 
+/// Removes what writes that were killed left in a folder in which nobody is
+/// writing. What can't be removed is left for the next time.
+pub fn remove_unfinished(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 fn write_beside(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, FileError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_folder(folder)?;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".replio-");
+    builder.prefix(UNFINISHED);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -3,6 +3,7 @@
 //! from the layer below. So an entry with the name of a bundled type and one
 //! field set changes that one field.
 
+use replio_plugin_abi::manifest::is_plugin_name;
 use serde_json::{Map, Value, json};
 
 mod sealed {
@@ -18,7 +19,7 @@ mod sealed {
 pub(crate) use sealed::Entry;
 
 /// The tool categories that a permission can be given for.
-pub const CATEGORIES: [&str; 7] = ["read", "list", "edit", "bash", "web", "delegate", "mcp"];
+pub const CATEGORIES: &[&str] = &["read", "list", "edit", "bash", "web", "delegate", "mcp"];
 
 /// An agent type: a system prompt, what the agent may do, and the skills it
 /// works with.
@@ -35,7 +36,7 @@ pub const CATEGORIES: [&str; 7] = ["read", "list", "edit", "bash", "web", "deleg
 ///     .ask("bash");
 /// # let _ = auditor;
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "an entry does nothing until it is handed to `registry.add_plugin`"]
 pub struct AgentType {
     name: String,
@@ -94,7 +95,8 @@ impl AgentType {
         self
     }
 
-    /// Adds several tags; an empty list says that there are none.
+    /// Adds several tags; an empty list, such as `Vec::<String>::new()`, says
+    /// that there are none.
     pub fn tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = S>) -> Self {
         self.tags.get_or_insert_with(Vec::new).extend(tags.into_iter().map(Into::into));
         self
@@ -149,9 +151,7 @@ impl Entry for AgentType {
         if !permissions.is_empty() {
             fields.insert("tool_permission".into(), permissions.into());
         }
-        for skill in self.skills.iter().flatten() {
-            check_reference(skill)?;
-        }
+        check_skills(self.skills.iter().flatten())?;
         Ok(fields.into())
     }
 }
@@ -165,7 +165,7 @@ impl Entry for AgentType {
 /// let skill = Skill::new("checklist", "# Checklist\n\nCheck twice.").description("What to check").tag("review");
 /// # let _ = skill;
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "an entry does nothing until it is handed to `registry.add_plugin`"]
 pub struct Skill {
     name: String,
@@ -199,7 +199,8 @@ impl Skill {
         self
     }
 
-    /// Adds several tags; an empty list says that there are none.
+    /// Adds several tags; an empty list, such as `Vec::<String>::new()`, says
+    /// that there are none.
     pub fn tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = S>) -> Self {
         self.tags.get_or_insert_with(Vec::new).extend(tags.into_iter().map(Into::into));
         self
@@ -237,7 +238,7 @@ impl Entry for Skill {
 ///     .repeat(Loop::new("programmer", "auditor").max_iterations(2));
 /// # let _ = team;
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "an entry does nothing until it is handed to `registry.add_plugin`"]
 pub struct Team {
     name: String,
@@ -265,7 +266,8 @@ impl Team {
         self
     }
 
-    /// Adds several tags; an empty list says that there are none.
+    /// Adds several tags; an empty list, such as `Vec::<String>::new()`, says
+    /// that there are none.
     pub fn tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = S>) -> Self {
         self.tags.get_or_insert_with(Vec::new).extend(tags.into_iter().map(Into::into));
         self
@@ -274,6 +276,12 @@ impl Team {
     /// Adds a stage: the name of an agent type, or a [`Stage`] that says more.
     pub fn stage(mut self, stage: impl Into<Stage>) -> Self {
         self.stages.get_or_insert_with(Vec::new).push(stage.into());
+        self
+    }
+
+    /// Adds several stages; an empty list says that there are none.
+    pub fn stages<S: Into<Stage>>(mut self, stages: impl IntoIterator<Item = S>) -> Self {
+        self.stages.get_or_insert_with(Vec::new).extend(stages.into_iter().map(Into::into));
         self
     }
 
@@ -308,7 +316,7 @@ impl Entry for Team {
 }
 
 /// One stage of a [`Team`]: which agent type works, and what it is told.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a stage does nothing until it is handed to `Team::stage`"]
 pub struct Stage {
     agent_type: String,
@@ -354,9 +362,7 @@ impl Stage {
         fields.insert("type".into(), json!(self.agent_type));
         put(&mut fields, "task_hint", &self.task_hint);
         put(&mut fields, "handoff_note", &self.handoff_note);
-        for skill in &self.skills {
-            check_reference(skill)?;
-        }
+        check_skills(&self.skills)?;
         if !self.skills.is_empty() {
             fields.insert("skills".into(), json!(self.skills));
         }
@@ -376,8 +382,14 @@ impl From<String> for Stage {
     }
 }
 
+impl From<&String> for Stage {
+    fn from(agent_type: &String) -> Self {
+        Self::new(agent_type)
+    }
+}
+
 /// A run of stages that is repeated until its last one gives its verdict.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a loop does nothing until it is handed to `Team::repeat`"]
 pub struct Loop {
     from: String,
@@ -407,13 +419,17 @@ impl Loop {
 
     fn to_json(&self, stages: Option<&[Stage]>) -> Result<Value, String> {
         for end in [&self.from, &self.until] {
-            let is_stage = |stages: &[Stage]| stages.iter().any(|stage| stage.agent_type == *end);
-            if !stages.map_or(true, is_stage) {
-                return Err(format!("the loop names {end:?}, which is the type of none of the stages"));
-            }
+            check_reference(end).map_err(|reason| format!("the loop: {reason}"))?;
+        }
+        // Where the stages come from another layer, only the host can tell.
+        if let Some(stages) = stages {
+            self.check_order(stages)?;
         }
         if self.max_iterations == Some(0) {
             return Err("the loop's max_iterations is 0; it runs at least once".into());
+        }
+        if self.verdict.as_ref().map_or(false, |marker| marker.trim().is_empty()) {
+            return Err("the loop's verdict is empty, which every answer would match".into());
         }
         let mut fields = Map::new();
         fields.insert("from".into(), json!(self.from));
@@ -421,6 +437,23 @@ impl Loop {
         put(&mut fields, "max_iterations", &self.max_iterations);
         put(&mut fields, "verdict", &self.verdict);
         Ok(fields.into())
+    }
+
+    fn check_order(&self, stages: &[Stage]) -> Result<(), String> {
+        let is = |end: &String| {
+            let end = end.clone();
+            move |stage: &Stage| stage.agent_type == end
+        };
+        let no_stage = |end| format!("the loop names {end:?}, which is the type of none of the stages");
+        let first = stages.iter().position(is(&self.from)).ok_or_else(|| no_stage(&self.from))?;
+        let last = stages.iter().rposition(is(&self.until)).ok_or_else(|| no_stage(&self.until))?;
+        if first > last {
+            return Err(format!(
+                "the loop goes from {:?} until {:?}, which comes before it",
+                self.from, self.until
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -446,14 +479,31 @@ fn check_name(name: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{name:?} is not a name: 1 to 64 of letters, digits, '.', '_' and '-', beginning with a letter or digit, without '..'"
+        "{name:?} is not a name: 1 to 64 of letters, digits, '.', '_' and '-', \
+         beginning with a letter or digit, without '..'"
     ))
 }
 
 /// A name, or `plugin/name`.
 fn check_reference(reference: &str) -> Result<(), String> {
-    match reference.split_once('/') {
-        Some((plugin, name)) => check_name(plugin).and_then(|()| check_name(name)),
-        None => check_name(reference),
+    let (plugin, name) = match reference.split_once('/') {
+        Some((plugin, name)) => (Some(plugin), name),
+        None => (None, reference),
+    };
+    if let Some(plugin) = plugin {
+        // Stricter than a package's name: `_` became `-`.
+        if !is_plugin_name(plugin) || plugin.contains('_') {
+            return Err(format!(
+                "{plugin:?} is not the name of a plugin: 1 to 64 of small letters, digits and '-', \
+                 beginning with a letter"
+            ));
+        }
     }
+    check_name(name)
+}
+
+fn check_skills<'a>(skills: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
+    skills
+        .into_iter()
+        .try_for_each(|skill| check_reference(skill).map_err(|reason| format!("a skill: {reason}")))
 }

@@ -6,12 +6,17 @@ use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
-use replio_plugin_abi::abi_stable::std_types::{RErr, ROk, RResult, RString, RVec};
-use replio_plugin_abi::{HookError, HookResult, HostDoor};
+use replio_plugin_abi::abi_stable::library::{
+    __call_root_module_loader, CheckTypeLayout, LibHeader, RootModuleResult,
+};
+use replio_plugin_abi::abi_stable::prefix_type::PrefixTypeTrait;
+use replio_plugin_abi::abi_stable::std_types::{RErr, ROk, RStr, RString, RVec};
+use replio_plugin_abi::manifest::Section;
+use replio_plugin_abi::{DoorResult, HookError, HookResult, HostDoor, PluginModule, PluginModuleRef};
 
-use crate::Result;
 use crate::entry::Entry;
 use crate::registry::Registry;
+use crate::{Plugin, Result};
 
 thread_local! {
     /// Whether a hook runs on this thread.
@@ -20,10 +25,64 @@ thread_local! {
     static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
+/// What a library exports: how the host comes to its hooks, then its manifest.
+///
+/// The host looks for a `LibHeader` and knows nothing of what follows. The
+/// pointer is there for the linker, which would otherwise drop the manifest's
+/// section as one that nothing refers to: `#[used]` alone binds only newer
+/// compilers and linkers.
+#[repr(C)]
+pub struct Root<const BODY: usize> {
+    header: LibHeader,
+    manifest: &'static Section<BODY>,
+}
+
+/// The root of the plugin `P`.
+pub const fn root<P: Plugin, const BODY: usize>(manifest: &'static Section<BODY>) -> Root<BODY> {
+    // SAFETY: `load` returns the erased form of exactly `PluginModuleRef`.
+    let header = unsafe { LibHeader::from_constructor::<PluginModuleRef>(load::<P>, CheckTypeLayout::Yes) };
+    Root { header, manifest }
+}
+
+extern "C" fn load<P: Plugin>() -> RootModuleResult {
+    __call_root_module_loader(module::<P>)
+}
+
+fn module<P: Plugin>() -> PluginModuleRef {
+    PluginModule {
+        register_types: register_types::<P>,
+        register_skills: register_skills::<P>,
+        register_teams: register_teams::<P>,
+        call,
+    }
+    .leak_into_prefix()
+}
+
+extern "C" fn register_types<P: Plugin>(host: HostDoor) -> HookResult {
+    run_hook("register_types", host, P::register_types)
+}
+
+extern "C" fn register_skills<P: Plugin>(host: HostDoor) -> HookResult {
+    run_hook("register_skills", host, P::register_skills)
+}
+
+extern "C" fn register_teams<P: Plugin>(host: HostDoor) -> HookResult {
+    run_hook("register_teams", host, P::register_teams)
+}
+
+/// Plugins of this version know no hooks but the three above.
+extern "C" fn call(hook: RStr<'_>, _input: RStr<'_>, _host: HostDoor) -> DoorResult {
+    let message = format!(
+        "this plugin's version of replio-plugin-api ({}) has no hook {:?}",
+        crate::VERSION,
+        hook.as_str()
+    );
+    RErr(HookError::new(HookError::UNKNOWN_HOOK, message))
+}
+
 /// Runs one registration hook and gives its entries the form in which they
 /// cross.
-#[allow(private_bounds)]
-pub fn run_hook<E: Entry>(
+fn run_hook<E: Entry>(
     name: &'static str,
     host: HostDoor,
     hook: fn(&mut Registry<E>) -> Result<()>,
@@ -39,15 +98,9 @@ pub fn run_hook<E: Entry>(
     }
 }
 
-/// What a plugin of this version answers to a hook that it does not know.
-pub fn unknown_hook(name: &str) -> RResult<RString, HookError> {
-    let message =
-        format!("this plugin's version of replio-plugin-api ({}) has no hook {name:?}", crate::VERSION);
-    RErr(HookError::new(HookError::UNKNOWN_HOOK, message))
-}
-
 fn guard<T>(name: &str, run: impl FnOnce() -> T) -> Result<T, HookError> {
     remember_where_hooks_panic();
+    PANICKED_AT.with(|at| at.borrow_mut().take());
     GUARDED.with(|guarded| guarded.set(true));
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     GUARDED.with(|guarded| guarded.set(false));
@@ -63,8 +116,11 @@ fn guard<T>(name: &str, run: impl FnOnce() -> T) -> Result<T, HookError> {
         if let Err(second) = panic::catch_unwind(AssertUnwindSafe(move || drop(payload))) {
             std::mem::forget(second);
         }
-        let at = PANICKED_AT.with(|at| at.borrow_mut().take()).unwrap_or_default();
-        HookError::new(HookError::PANICKED, format!("{name} panicked at {at}: {text}"))
+        // Unknown where the author has a panic hook of their own, or resumed
+        // a panic that they had caught.
+        let at = PANICKED_AT.with(|at| at.borrow_mut().take());
+        let at = at.map_or_else(String::new, |at| format!(" at {at}"));
+        HookError::new(HookError::PANICKED, format!("{name} panicked{at}: {text}"))
     })
 }
 
@@ -73,17 +129,19 @@ fn guard<T>(name: &str, run: impl FnOnce() -> T) -> Result<T, HookError> {
 /// that was there before.
 fn remember_where_hooks_panic() {
     static INSTALL: Once = Once::new();
-    INSTALL.call_once(|| {
-        let previous = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if GUARDED.try_with(Cell::get).unwrap_or(false) {
-                let at = info.location().map(ToString::to_string);
-                let _ = PANICKED_AT.try_with(|slot| *slot.borrow_mut() = at);
-            } else {
-                previous(info);
-            }
-        }));
-    });
+    INSTALL.call_once(chain_panic_hook);
+}
+
+fn chain_panic_hook() {
+    let previous = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if GUARDED.try_with(Cell::get).unwrap_or(false) {
+            let at = info.location().map(ToString::to_string);
+            let _ = PANICKED_AT.try_with(|slot| *slot.borrow_mut() = at);
+        } else {
+            previous(info);
+        }
+    }));
 }
 
 fn whole_message(error: &(dyn std::error::Error + 'static)) -> String {
@@ -118,6 +176,9 @@ fn whole_message(error: &(dyn std::error::Error + 'static)) -> String {
 /// # impl Plugin for Audit {}
 /// export_plugin!(Audit, replio: ">=0.1, <2");
 /// ```
+///
+/// A crate exports one plugin; a second `export_plugin!` in it does not
+/// compile. The macro works in crates that forbid `unsafe_code`.
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:ty $(,)?) => {
@@ -126,20 +187,20 @@ macro_rules! export_plugin {
     ($plugin:ty, replio: $requirement:literal $(,)?) => {
         const _: () = {
             const FIELDS: &[(&str, &str)] = &[
-                ("name", env!("CARGO_PKG_NAME")),
-                ("version", env!("CARGO_PKG_VERSION")),
+                ("name", ::core::env!("CARGO_PKG_NAME")),
+                ("version", ::core::env!("CARGO_PKG_VERSION")),
                 ("abi", $crate::__private::ABI_VERSION),
                 ("api", $crate::VERSION),
-                ("panic", if cfg!(panic = "abort") { "abort" } else { "unwind" }),
+                ("panic", if ::core::cfg!(panic = "abort") { "abort" } else { "unwind" }),
                 ("replio", $requirement),
-                ("description", env!("CARGO_PKG_DESCRIPTION")),
-                ("authors", env!("CARGO_PKG_AUTHORS")),
-                ("license", env!("CARGO_PKG_LICENSE")),
-                ("homepage", env!("CARGO_PKG_HOMEPAGE")),
+                ("description", ::core::env!("CARGO_PKG_DESCRIPTION")),
+                ("authors", ::core::env!("CARGO_PKG_AUTHORS")),
+                ("license", ::core::env!("CARGO_PKG_LICENSE")),
+                ("homepage", ::core::env!("CARGO_PKG_HOMEPAGE")),
             ];
             const BODY: usize = $crate::__private::manifest::body_length(FIELDS);
-            const _: () = assert!(
-                $crate::__private::manifest::is_plugin_name(env!("CARGO_PKG_NAME")),
+            const _: () = ::core::assert!(
+                $crate::__private::manifest::is_plugin_name(::core::env!("CARGO_PKG_NAME")),
                 "a plugin is called as its package is, so the package's name must begin with a small letter \
                  and have at most 64 small letters, digits, '-' and '_'"
             );
@@ -150,46 +211,171 @@ macro_rules! export_plugin {
             static MANIFEST: $crate::__private::manifest::Section<BODY> =
                 $crate::__private::manifest::section::<BODY>(FIELDS);
 
-            extern "C" fn __register_types(host: $crate::__private::HostDoor) -> $crate::__private::HookResult {
-                $crate::__private::run_hook("register_types", host, <$plugin as $crate::Plugin>::register_types)
-            }
-            extern "C" fn __register_skills(host: $crate::__private::HostDoor) -> $crate::__private::HookResult {
-                $crate::__private::run_hook("register_skills", host, <$plugin as $crate::Plugin>::register_skills)
-            }
-            extern "C" fn __register_teams(host: $crate::__private::HostDoor) -> $crate::__private::HookResult {
-                $crate::__private::run_hook("register_teams", host, <$plugin as $crate::Plugin>::register_teams)
-            }
-            extern "C" fn __call(
-                hook: $crate::__private::RStr<'_>,
-                _input: $crate::__private::RStr<'_>,
-                _host: $crate::__private::HostDoor,
-            ) -> $crate::__private::DoorResult {
-                $crate::__private::unknown_hook(hook.as_str())
-            }
-
-            fn __module() -> $crate::__private::PluginModuleRef {
-                use $crate::__private::PrefixTypeTrait as _;
-                $crate::__private::PluginModule {
-                    register_types: __register_types,
-                    register_skills: __register_skills,
-                    register_teams: __register_teams,
-                    call: __call,
-                }
-                .leak_into_prefix()
-            }
-            extern "C" fn __load() -> $crate::__private::RootModuleResult {
-                $crate::__private::__call_root_module_loader(__module)
-            }
-
             #[export_name = "_1as_0lib_1header_0root_bmodule_bloader"]
-            pub static ROOT: $crate::__private::LibHeader =
-                // SAFETY: `__load` returns the erased form of exactly `PluginModuleRef`.
-                unsafe {
-                    $crate::__private::LibHeader::from_constructor::<$crate::__private::PluginModuleRef>(
-                        __load,
-                        $crate::__private::CheckTypeLayout::Yes,
-                    )
-                };
+            static ROOT: $crate::__private::Root<BODY> = $crate::__private::root::<$plugin, BODY>(&MANIFEST);
         };
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::Any;
+    use std::fmt;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    use replio_plugin_abi::abi_stable::std_types::RResult;
+    use replio_plugin_abi::manifest::{body_length, section};
+
+    use super::*;
+    use crate::{AgentType, Skill, SkillRegistry, Team, TeamRegistry, TypeRegistry};
+
+    extern "C" fn no_door(_: *const std::ffi::c_void, _: RStr<'_>, _: RStr<'_>) -> DoorResult {
+        RErr(HookError::new(HookError::FAILED, "closed"))
+    }
+    const HOST: HostDoor = HostDoor { context: std::ptr::null(), call: no_door };
+
+    fn error(run: impl FnOnce()) -> String {
+        let error = guard("register_types", run).unwrap_err();
+        assert_eq!(error.kind, HookError::PANICKED);
+        error.message.into_string()
+    }
+
+    /// The panic hook is the process's, and so is shared by these tests.
+    fn alone() -> MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn here(line: u32) -> String {
+        format!("register_types panicked at {}:{line}:", file!())
+    }
+
+    #[test]
+    fn a_panic_becomes_an_error_with_hook_place_and_text() {
+        let _alone = alone();
+        let (line, message) = (line!(), error(|| panic!("no luck")));
+        assert!(message.starts_with(&here(line)) && message.ends_with(": no luck"), "{message}");
+        let (line, message) = (line!(), error(|| panic!("no luck {}", [7][0])));
+        assert!(message.starts_with(&here(line)) && message.ends_with(": no luck 7"), "{message}");
+        let (line, message) = (line!(), error(|| panic::panic_any(7)));
+        assert!(message.starts_with(&here(line)), "{message}");
+        assert!(message.ends_with(": the panic carries no text"), "{message}");
+    }
+
+    #[test]
+    fn a_payload_that_panics_when_dropped_does_no_harm() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic::panic_any(Bomb);
+            }
+        }
+        let _alone = alone();
+        assert!(error(|| panic::panic_any(Bomb)).ends_with(": the panic carries no text"));
+    }
+
+    #[test]
+    fn a_resumed_panic_is_not_given_the_place_of_another() {
+        let _alone = alone();
+        let message = error(|| {
+            let caught: Box<dyn Any + Send> = panic::catch_unwind(|| panic!("first")).unwrap_err();
+            PANICKED_AT.with(|at| at.borrow_mut().take());
+            panic::resume_unwind(caught);
+        });
+        assert_eq!(message, "register_types panicked: first");
+        let _ = error(|| panic!("leaves nothing behind"));
+        assert_eq!(error(|| panic::resume_unwind(Box::new("bare"))), "register_types panicked: bare");
+    }
+
+    /// The author's own threads report as they would without us, during a hook
+    /// and after it; a hook's thread reports to nobody but the host.
+    #[test]
+    fn other_threads_panic_into_the_hook_that_was_there_before() {
+        static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+        fn note(info: &str) {
+            SEEN.lock().unwrap().push(info.to_owned());
+        }
+        let _alone = alone();
+        // The order is the one of a library: first some hook, then ours.
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            note(&info.to_string());
+            previous(info);
+        }));
+        chain_panic_hook();
+        let thread = || std::thread::spawn(|| panic!("on a thread of the author's")).join().unwrap_err();
+        let hook = || {
+            drop(thread());
+            panic!("in a hook");
+        };
+        assert!(error(hook).ends_with(": in a hook"));
+        drop(thread());
+        let seen = SEEN.lock().unwrap();
+        let count = |text: &str| seen.iter().filter(|info| info.contains(text)).count();
+        assert_eq!(count("on a thread of the author's"), 2);
+        assert_eq!(count("in a hook"), 0);
+    }
+
+    #[derive(Debug)]
+    struct Outer(std::num::ParseIntError);
+    impl fmt::Display for Outer {
+        fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+            to.write_str("the table can't be read")
+        }
+    }
+    impl std::error::Error for Outer {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    struct Whole;
+    impl Plugin for Whole {
+        fn register_types(registry: &mut TypeRegistry) -> Result<()> {
+            registry.add_plugin(AgentType::new("auditor").deny("edit"))
+        }
+        fn register_skills(registry: &mut SkillRegistry) -> Result<()> {
+            registry.add_plugin(Skill::new("checklist", "Check."))?;
+            Err(Outer("x".parse::<u8>().unwrap_err()).into())
+        }
+        fn register_teams(registry: &mut TeamRegistry) -> Result<()> {
+            registry.add_plugin(Team::new("audit"))?;
+            panic!("no team")
+        }
+    }
+
+    #[test]
+    fn the_host_reaches_every_hook_through_the_exported_root() {
+        let _alone = alone();
+        const FIELDS: &[(&str, &str)] = &[("name", "whole")];
+        const BODY: usize = body_length(FIELDS);
+        static MANIFEST: Section<BODY> = section(FIELDS);
+        static ROOT: Root<BODY> = root::<Whole, BODY>(&MANIFEST);
+        // The host takes the symbol's address for a header's.
+        assert!(std::ptr::eq((&ROOT as *const Root<BODY>).cast(), &ROOT.header));
+        let module = ROOT.header.init_root_module::<PluginModuleRef>().unwrap();
+
+        let types = module.register_types()(HOST).into_result().unwrap();
+        assert_eq!(types.len(), 1);
+        assert_eq!(types[0].as_str(), r#"{"name":"auditor","tool_permission":{"edit":"deny"}}"#);
+
+        let failed = module.register_skills()(HOST).into_result().unwrap_err();
+        assert_eq!(failed.kind, HookError::FAILED);
+        assert_eq!(failed.message.as_str(), "the table can't be read: invalid digit found in string");
+
+        let panicked = module.register_teams()(HOST).into_result().unwrap_err();
+        assert_eq!(panicked.kind, HookError::PANICKED);
+        assert!(panicked.message.as_str().starts_with("register_teams panicked at "), "{panicked:?}");
+
+        let unknown = match module.call()(RStr::from("tools"), RStr::from("{}"), HOST) {
+            RResult::RErr(error) => error,
+            RResult::ROk(output) => panic!("{output}"),
+        };
+        assert_eq!(unknown.kind, HookError::UNKNOWN_HOOK);
+        let version = crate::VERSION;
+        assert_eq!(
+            unknown.message.as_str(),
+            format!("this plugin's version of replio-plugin-api ({version}) has no hook \"tools\"")
+        );
+    }
 }

@@ -63,13 +63,6 @@ pub trait Plugin {
 /// under semver.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::export::{run_hook, unknown_hook};
-    pub use replio_plugin_abi::abi_stable::library::{
-        __call_root_module_loader, CheckTypeLayout, LibHeader, RootModuleResult,
-    };
-    pub use replio_plugin_abi::abi_stable::prefix_type::PrefixTypeTrait;
-    pub use replio_plugin_abi::abi_stable::std_types::RStr;
-    pub use replio_plugin_abi::{
-        ABI_VERSION, DoorResult, HookResult, HostDoor, PluginModule, PluginModuleRef, manifest,
-    };
+    pub use crate::export::{Root, root};
+    pub use replio_plugin_abi::{ABI_VERSION, manifest};
 }

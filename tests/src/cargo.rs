@@ -8,12 +8,12 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// The top of this workspace.
-pub(crate) fn workspace() -> &'static Path {
+pub fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the workspace")
 }
 
 /// Where fixture plugins are built: beside the test binary's own target folder.
-pub(crate) fn fixture_target() -> PathBuf {
+pub fn fixture_target() -> PathBuf {
     let test_binary = std::env::current_exe().expect("a test runs from a file");
     let profile = test_binary.ancestors().find(|folder| folder.join("deps").is_dir());
     profile.and_then(Path::parent).expect("a test binary is in <target>/<profile>/deps").join("fixtures")

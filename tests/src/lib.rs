@@ -8,7 +8,7 @@ mod tree;
 mod world;
 
 pub use actor::{actor_name, text};
-pub use cargo::replio;
+pub use cargo::{fixture_target, replio, workspace};
 pub use plugin::Plugin;
 pub use tree::{Tree, tree};
 pub use world::{Ran, World};

@@ -157,6 +157,20 @@ impl Plugin {
         }
     }
 
+    /// What the compiler says of a plugin that can't be built.
+    ///
+    /// # Panics
+    /// When it can be built.
+    pub fn build_errors(&self) -> String {
+        let folder = tempfile::tempdir().expect("a folder for the crate");
+        self.write_to(folder.path());
+        let mut build = cargo(folder.path());
+        build.args(["build", "--offline"]).env("CARGO_TARGET_DIR", fixture_target().join("build"));
+        let output = build.output().expect("cargo starts");
+        assert!(!output.status.success(), "it can be built");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// Builds the library and returns its path. The file must not be changed.
     ///
     /// # Panics

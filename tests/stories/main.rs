@@ -1,13 +1,17 @@
 //! What people do with replio, and what it answers.
 
+mod authors;
+mod catalog_commands;
 mod damage;
 mod drift;
 mod faulty_hooks;
+mod foreign_bytes;
 mod from_a_folder;
 mod hostile_plugins;
 mod parallel;
 mod plugin_lifecycle;
 mod scopes;
+mod session;
 mod several_plugins;
 mod switching;
 mod updates;

@@ -21,6 +21,8 @@ pub struct PluginLayer {
     pub plugins: Vec<LayerPlugin>,
     /// What is wrong with them, or odd.
     pub warnings: Vec<Diagnostic>,
+    /// What is wrong with the stores themselves.
+    store_warnings: Vec<Diagnostic>,
 }
 
 /// A plugin in the layer.
@@ -36,7 +38,8 @@ pub struct LayerPlugin {
 impl PluginLayer {
     /// Runs every enabled plugin of these stores and collects what they bring.
     pub fn rebuild(stores: &[Store], checked: &mut CheckedFiles) -> Self {
-        let (plugins, mut warnings) = installed(stores, &Host::this(), checked);
+        let (plugins, store_warnings) = installed(stores, &Host::this(), checked);
+        let mut warnings = store_warnings.clone();
         let candidates: Vec<Candidate> = plugins
             .iter()
             .filter_map(|plugin| {
@@ -59,7 +62,15 @@ impl PluginLayer {
                 plugin
             })
             .collect();
-        Self { plugins, warnings }
+        Self { plugins, warnings, store_warnings }
+    }
+
+    /// Whether the same plugins are installed, and stand as they did when this
+    /// was built.
+    pub fn is_current(&self, stores: &[Store], checked: &mut CheckedFiles) -> bool {
+        let (plugins, store_warnings) = installed(stores, &Host::this(), checked);
+        store_warnings == self.store_warnings
+            && plugins.iter().eq(self.plugins.iter().map(|plugin| &plugin.installed))
     }
 
     /// The layers of one kind, one for each plugin that brought anything.

@@ -72,9 +72,8 @@ impl Source {
         let path = current.join(text);
         let path = match path.canonicalize() {
             Ok(whole) => keeping_its_name(&path).unwrap_or(whole),
-            Err(error) if path.symlink_metadata().is_ok() => {
-                return Err(InspectError::unreadable(&path, error).into());
-            }
+            // A link that leads nowhere; reading it tells why.
+            Err(_) if path.symlink_metadata().is_ok() => path,
             Err(_) => return Err(SourceError::Missing(path)),
         };
         if !path.is_dir() {

@@ -162,6 +162,7 @@ impl LockedStore<'_> {
             }
         }
         staged::sweep(&self.store.staging());
+        files::remove_unfinished(&self.store.folder());
     }
 }
 

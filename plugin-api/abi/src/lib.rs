@@ -17,6 +17,7 @@
 //! ([`manifest`]) is read from the file without running any of it.
 
 use std::ffi::c_void;
+use std::fmt;
 
 use abi_stable::StableAbi;
 use abi_stable::library::RootModule;
@@ -104,13 +105,20 @@ impl HookError {
 
 /// What a plugin may ask of its host while one of its hooks runs.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, StableAbi)]
+#[derive(Clone, Copy, StableAbi)]
 pub struct HostDoor {
     /// A token that the host looks up, never a pointer that it follows: a call
     /// after the hook has returned is an error and not a use after free.
     pub context: *const c_void,
     /// Calls the host: token, name, JSON. May be called from any thread.
     pub call: extern "C" fn(*const c_void, RStr<'_>, RStr<'_>) -> DoorResult,
+}
+
+// Not derived: older compilers find no `Debug` for a function of two lifetimes.
+impl fmt::Debug for HostDoor {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("HostDoor").field("context", &self.context).finish_non_exhaustive()
+    }
 }
 
 // SAFETY: `context` is a number that is never followed as a pointer, and every

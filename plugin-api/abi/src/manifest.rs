@@ -21,6 +21,7 @@ const HEAD: usize = MAGIC.len() + 4;
 
 /// The section as it lies in the file. Made by [`section`], at compile time.
 #[repr(C)]
+#[derive(Debug)]
 pub struct Section<const BODY: usize> {
     magic: [u8; 8],
     length: [u8; 4],

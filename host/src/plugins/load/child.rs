@@ -96,24 +96,30 @@ unsafe fn close_from(first: RawFd) {
     }
 }
 
+/// Runs the hooks on a thread of their own, which reports and ends the process:
+/// to wait for its end would only cost time.
 fn run_and_report(plugin: &PluginToRun, limits: &Limits) -> bool {
     let (to_run, bounds) = (plugin.clone(), *limits);
     let thread = thread::Builder::new().name(format!("plugin:{}", plugin.name)).stack_size(STACK);
-    let report = match thread.spawn(move || library::report(&to_run, &bounds)) {
-        Ok(hooks) => match hooks.join() {
-            Ok(report) => report,
-            // Only the host's own code can panic here; a hook's panic is caught
-            // in the plugin.
-            Err(_) => return false,
-        },
-        Err(error) => ReportWriter::default().failed(&Failure {
-            stage: Stage::Start,
-            message: error.to_string(),
-            details: String::new(),
-        }),
-    };
+    let hooks = thread.spawn(move || {
+        let is_sent = send(&library::report(&to_run, &bounds));
+        // SAFETY: as in `run`.
+        unsafe { libc::_exit(i32::from(!is_sent)) }
+    });
+    match hooks {
+        // It comes back only when the host's own code panics: a hook's panic is
+        // caught in the plugin.
+        Ok(hooks) => hooks.join().is_ok(),
+        Err(error) => {
+            let (stage, message) = (Stage::Start, error.to_string());
+            send(&ReportWriter::default().failed(&Failure { stage, message, details: String::new() }))
+        }
+    }
+}
+
+fn send(report: &[u8]) -> bool {
     // SAFETY: `settle` put the report's pipe there. The plugin may have closed
     // or replaced it, which costs the plugin its report.
     let mut pipe = ManuallyDrop::new(unsafe { File::from_raw_fd(REPORT) });
-    pipe.write_all(&report).is_ok()
+    pipe.write_all(report).is_ok()
 }
