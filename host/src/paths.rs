@@ -162,7 +162,11 @@ pub fn make_folder(folder: &Path, scope: Scope) -> Result<(), FileError> {
     if scope == Scope::Global {
         return Ok(());
     }
-    match files::write_new(&folder.join(".gitignore"), GITIGNORE.as_bytes()) {
+    let path = folder.join(".gitignore");
+    if path.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    match files::write_new(&path, GITIGNORE.as_bytes()) {
         Err(error) if error.io().kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }

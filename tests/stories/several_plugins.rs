@@ -10,7 +10,9 @@ fn names(names: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_plugin_that_turned_bad_takes_nothing_with_it() {
-    let mut world = World::new().environment("REPLIO_TEST_PLUGIN_MILLISECONDS", "3000");
+    let mut world = World::new()
+        .environment("REPLIO_TEST_PLUGIN_MILLISECONDS", "3000")
+        .environment("REPLIO_TEST_PLUGIN_ENTRIES", "8");
     world.install_actor(1, "type=one");
     world.install_actor(2, "type=two skills:skill=two teams:team=two");
     world.install_actor(3, "type=three");
@@ -29,7 +31,7 @@ fn a_plugin_that_turned_bad_takes_nothing_with_it() {
         ("close-all", "plugin-crashed"),
         ("loop", "plugin-timed-out"),
         ("write=ff00000000", "plugin-lied"),
-        ("large-types=18", "plugin-too-large"),
+        ("types=9", "plugin-too-large"),
     ] {
         world.tell(2, script);
         assert_eq!(world.types(), (names(&["one", "three"]), names(&[code])), "{script}");

@@ -97,6 +97,7 @@ impl Store {
     }
 
     fn take_lock(&self) -> Result<Lock, FileError> {
+        paths::make_folder(&self.home, self.scope)?;
         files::create_folder(&self.folder())?;
         Lock::file(&self.folder().join("lock"))
     }
@@ -114,7 +115,6 @@ impl Store {
     pub fn lock(&self) -> Result<LockedStore<'_>, Diagnostic> {
         let lock = self.take_lock()?;
         let lockfile = self.read()?;
-        paths::make_folder(&self.home, self.scope)?;
         Ok(LockedStore { store: self, lockfile, _lock: lock })
     }
 }
