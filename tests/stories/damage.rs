@@ -23,9 +23,12 @@ fn edit(world: &World, change: impl FnOnce(&mut Value)) {
     fs::write(lock(world), format!("{document:#}\n")).unwrap();
 }
 
+/// A way to damage what a path leads to.
+type Damage = fn(&PathBuf);
+
 #[test]
 fn a_damaged_library_is_told_and_mended_by_what_the_help_says() {
-    let damages: [(&str, fn(&PathBuf)); 8] = [
+    let damages: [(&str, Damage); 8] = [
         ("deleted", |file| fs::remove_file(file).unwrap()),
         ("emptied", |file| fs::write(file, "").unwrap()),
         ("cut", |file| fs::write(file, &fs::read(file).unwrap()[..4000]).unwrap()),
@@ -89,6 +92,24 @@ fn a_damaged_library_is_told_and_mended_by_what_the_help_says() {
         }
     }
     insta::assert_snapshot!(story);
+}
+
+#[test]
+fn a_build_before_the_last_update_that_is_gone_is_forgotten_by_the_next_one() {
+    let mut world = World::new();
+    world.install_actor(1, "type=a");
+    let first = library(&world, "actor-01");
+    world.ok(&["plugins", "update", "actor-01", "--from", text(&world.actor_version(1, "2.0.0"))]);
+    fs::remove_dir_all(first.parent().unwrap()).unwrap();
+    assert_eq!(world.types(), (vec!["a".to_owned()], vec![]), "what is in use is whole");
+    let story = [
+        world.run(&["plugins", "verify", "actor-01"]),
+        world.run(&["plugins", "rollback", "actor-01"]),
+        world.run(&["plugins", "update", "actor-01"]),
+        world.run(&["plugins", "verify"]),
+        world.run(&["plugins", "rollback", "actor-01"]),
+    ];
+    insta::assert_snapshot!(story.map(|ran| ran.to_string()).join("\n"));
 }
 
 #[test]
@@ -177,7 +198,7 @@ fn a_list_of_plugins_that_cannot_be_read_is_never_written_over() {
 fn a_list_of_plugins_that_is_no_file_is_told_as_such() {
     let mut world = World::new();
     let source = world.install_actor(1, "type=a");
-    let make: [fn(&PathBuf); 3] = [
+    let make: [Damage; 3] = [
         |path| fs::create_dir(path).unwrap(),
         |path| symlink("plugins.lock", path).unwrap(),
         |path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success()),
@@ -318,6 +339,37 @@ fn what_stands_in_the_way_of_a_folder_is_named() {
     }
     insta::assert_snapshot!(story);
     world.ok(&["plugins", "install", text(&source)]);
+}
+
+#[test]
+fn a_place_whose_name_is_no_text_works_as_any_other() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let mut world = World::new();
+    world.tell(1, "type=a");
+    let source = world.actor(1);
+    let project = world.root().join(OsStr::from_bytes(b"pro\xffject\n"));
+    fs::create_dir(&project).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = world.command(arguments).arg("--path").arg(&project).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout.clone(), output.stderr].concat()).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    run(&["plugins", "install", text(&source)]);
+    assert!(run(&["type", "list"]).contains("plugin actor-01"));
+    fs::write(project.join("inside.so"), fs::read(world.actor_version(1, "2.0.0")).unwrap()).unwrap();
+    let inside = world
+        .command(&["plugins", "update", "actor-01", "--from"])
+        .arg(project.join("inside.so"))
+        .arg("--path")
+        .arg(&project)
+        .output()
+        .unwrap();
+    assert!(inside.status.success(), "{}", String::from_utf8_lossy(&inside.stderr));
+    assert!(run(&["plugins", "update"]).contains("is up to date"));
+    run(&["plugins", "verify"]);
 }
 
 #[test]

@@ -144,6 +144,27 @@ fn what_is_odd_and_harmless_is_no_fault() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plugin_that_crashes_leaves_no_image_of_its_memory() {
+    let mut world = World::new();
+    world.tell(0, "core-limit");
+    let library = world.actor(0);
+    // The shell passes on no variable whose name has a `-`.
+    let script = "ulimit -S -c $(ulimit -H -c); exec env actor-00=core-limit \"$0\" \"$@\"";
+    let mut install = std::process::Command::new("sh");
+    install.args(["-c", script]);
+    let replio = world.command(&["plugins", "install", library.to_str().unwrap(), "--verbose"]);
+    install.arg(replio.get_program()).args(replio.get_args()).current_dir(world.project());
+    install.envs(replio.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = install.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let limit =
+        said.lines().find(|line| line.contains("Max core file size")).unwrap_or_else(|| panic!("{said}"));
+    let words: Vec<_> = limit.split_whitespace().collect();
+    assert!(words.ends_with(&["size", "0", "0", "bytes"]), "{limit}");
+}
+
 #[test]
 fn what_a_plugin_prints_never_gets_into_the_answer() {
     let mut world = World::new();

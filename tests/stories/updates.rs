@@ -133,6 +133,8 @@ fn bytes_that_the_store_has_stay_where_they_are_there() {
     let path = |world: &World| world.json(&["plugins", "show", "actor-01"])["plugin"]["path"].clone();
     let first = path(&world);
     let renamed = world.copy(&one, "renamed.so");
+    let again = world.ok(&["plugins", "install", text(&renamed)]);
+    assert!(again.stdout.contains("already installed, with the same content"), "{again}");
     world.ok(&["plugins", "update", "actor-01", "--from", text(&renamed)]);
     assert_eq!(path(&world), first);
     world.ok(&["plugins", "update", "actor-01", "--from", text(&world.actor_version(1, "2.0.0"))]);

@@ -159,6 +159,16 @@ fn what_is_a_library_and_no_plugin_for_this_system_says_why() {
 }
 
 #[test]
+fn a_file_that_is_larger_than_any_library_is_not_read() {
+    let world = World::new();
+    let file = world.path("huge.so");
+    fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
+    let ran = world.run(&["plugins", "install", file.to_str().unwrap()]);
+    assert_eq!(ran.code, 1);
+    insta::assert_snapshot!(ran);
+}
+
+#[test]
 fn a_plugin_for_another_system_can_still_be_inspected() {
     let world = World::new();
     let file = world.path("audit.so");

@@ -44,9 +44,26 @@ pub struct PluginToRun {
     /// The plugin's name.
     pub name: PluginName,
     /// The library, by absolute path.
+    #[serde(with = "any_path")]
     pub path: PathBuf,
     /// The library's digest, which the report repeats.
     pub sha256: Digest,
+}
+
+/// A path as it is, which need not be UTF-8.
+mod any_path {
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(deserializer).map(PathBuf::from)
+    }
 }
 
 /// How one child ended, as the runner passes it on; the report's bytes follow.

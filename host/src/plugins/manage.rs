@@ -128,10 +128,24 @@ impl<'a> Plugins<'a> {
         let record = record(&plugin)?;
         let store = self.store(plugin.scope)?;
         for build in [Some(&record.build), record.previous.as_ref()].into_iter().flatten() {
-            let checked = store.check(build, &mut CheckedFiles::none());
-            checked.map_err(|reason| ManageError::broken(&plugin, reason.to_string()))?;
+            Self::check_stored(&store, &plugin, build)?;
         }
         Ok(Outcome::quiet(plugin, Done::Verified))
+    }
+
+    /// Makes sure that a build of a plugin is in the store as it was installed.
+    fn check_stored(store: &Store, plugin: &Installed, build: &Build) -> Result<(), ManageError> {
+        store.check(build, &mut CheckedFiles::none()).map_err(|reason| {
+            if record(plugin).is_ok_and(|record| record.build.sha256 == build.sha256) {
+                return ManageError::broken(plugin, reason.to_string());
+            }
+            ManageError::BrokenPrevious {
+                name: plugin.name.clone(),
+                version: build.version.clone(),
+                reason,
+                help: plugin.help_when_previous_is_broken(),
+            }
+        })
     }
 
     /// How a plugin stands after a change.

@@ -90,6 +90,12 @@ impl Installed {
         )
     }
 
+    /// What to do when the build before the last update is not as it should be.
+    pub(super) fn help_when_previous_is_broken(&self) -> String {
+        let (name, scope) = (&self.name, self.scope_option());
+        format!("`replio plugins update {name}{scope}` forgets it; what is in use is whole")
+    }
+
     /// What a command needs to mean this one and not one of the same name.
     fn scope_option(&self) -> &'static str {
         match self.scope {

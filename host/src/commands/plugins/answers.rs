@@ -178,7 +178,7 @@ fn headline(outcome: &Outcome, dry_run: bool) -> String {
             format!("{name} {version} ({scope}) is already installed, with the same content")
         }
         Done::Repaired => format!(
-            "{} {name} {version} ({scope}): its stored library was not whole",
+            "{} {name} {version} ({scope}): what is stored of it was not whole",
             would("Repaired", "Would repair")
         ),
         Done::Updated => {

@@ -34,6 +34,9 @@ fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
     // A process group of its own, so that it is ended with all it starts.
     rustix::process::setpgid(None, None).map_err(drop)?;
     end_with(runner)?;
+    // A plugin that crashes leaves no image of its memory in the user's project.
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(rustix::process::Resource::Core, none).map_err(drop)?;
     // SAFETY: plain system calls on descriptors that this process was born
     // with. Nothing in this process uses one of them as an owner afterwards:
     // it never returns to the code that owns them.

@@ -11,6 +11,7 @@ use crate::plugins::inspect::Incompatibility;
 use crate::plugins::run::{Fault, FaultKind};
 use crate::plugins::source::SourceError;
 use crate::plugins::status::Installed;
+use crate::plugins::store::Broken;
 
 /// Why a verb could not be done. Whatever it is, nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,8 @@ pub enum ManageError {
     NoPrevious { name: PluginName },
     #[error("plugin {name} is broken: {reason}")]
     Broken { name: PluginName, reason: String, help: String },
+    #[error("plugin {name} can't go back to {version}, the build before the last update: {reason}")]
+    BrokenPrevious { name: PluginName, version: Version, reason: Broken, help: String },
     #[error("plugin {name} can't be updated: {error}")]
     NoUpdate { name: PluginName, error: SourceError },
     #[error("plugin {name} was changed by another replio meanwhile")]
@@ -68,7 +71,7 @@ impl ManageError {
             Self::Other(diagnostic) => diagnostic.code,
             Self::Digest { .. } => "digest-mismatch",
             Self::OtherInstalled { .. } => "already-installed",
-            Self::BadRecord { .. } | Self::Broken { .. } => "plugin-broken",
+            Self::BadRecord { .. } | Self::Broken { .. } | Self::BrokenPrevious { .. } => "plugin-broken",
             Self::Collision { .. } => "plugin-collision",
             Self::NotInstalled { .. } => "not-installed",
             Self::Renamed { .. } => "plugin-renamed",
@@ -110,7 +113,7 @@ impl ManageError {
             }
             Self::Downgrade { .. } => "add --allow-downgrade if you mean it".into(),
             Self::NoPrevious { .. } => "an update keeps the build before it; there was none yet".into(),
-            Self::Broken { help, .. } => help.clone(),
+            Self::Broken { help, .. } | Self::BrokenPrevious { help, .. } => help.clone(),
             Self::ChangedMeanwhile { .. } => "try again".into(),
         }
     }
@@ -127,6 +130,7 @@ impl ManageError {
             | Self::Downgrade { name, .. }
             | Self::NoPrevious { name }
             | Self::Broken { name, .. }
+            | Self::BrokenPrevious { name, .. }
             | Self::NoUpdate { name, .. }
             | Self::ChangedMeanwhile { name }
             | Self::Collision { plugin: name, .. } => Some(name),

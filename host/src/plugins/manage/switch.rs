@@ -8,7 +8,6 @@ use crate::plugins::inspect::Host;
 use crate::plugins::lockfile::{Build, Record};
 use crate::plugins::provides::Provides;
 use crate::plugins::status::{self, Installed};
-use crate::plugins::store::CheckedFiles;
 
 impl Plugins<'_> {
     /// Switches a plugin on, and accepts what it brings now.
@@ -78,8 +77,7 @@ impl Plugins<'_> {
         if let Some(reason) = status::incompatibility(build, &Host::this()) {
             return Err(ManageError::Incompatible { name: installed.name.clone(), reason });
         }
-        let checked = store.check(build, &mut CheckedFiles::none());
-        checked.map_err(|reason| ManageError::broken(installed, reason.to_string()))?;
+        Self::check_stored(&store, installed, build)?;
         let library = store.library(build);
         let panic_aborts = build.needs.panic_aborts;
         let contribution =

@@ -59,6 +59,11 @@ impl Plugins<'_> {
         }
         let is_same = fetched.inspection.sha256 == old.build.sha256;
         let is_whole = store.check(&old.build, &mut CheckedFiles::none()).is_ok();
+        let is_previous_whole = old
+            .previous
+            .as_ref()
+            .is_none_or(|previous| store.check(previous, &mut CheckedFiles::none()).is_ok());
+        let is_whole = is_whole && is_previous_whole;
         let source_is_same = self.source_path(&installed).as_deref() == Some(source.path());
         if is_same && is_whole && (source_is_same || request.dry_run) {
             return Ok(Outcome::quiet(installed, Done::UpToDate));
@@ -95,7 +100,8 @@ impl Plugins<'_> {
         // What was compared above must be what is replaced.
         match locked.lockfile.get(name) {
             Some(Ok(there)) if there.build.sha256 == old.build.sha256 => {
-                let previous = if is_same { there.previous.clone() } else { Some(there.build.clone()) };
+                let kept = there.previous.clone().filter(|_| is_previous_whole);
+                let previous = if is_same { kept } else { Some(there.build.clone()) };
                 let enabled = there.enabled;
                 locked.lockfile.put(name, Record { build, enabled, previous });
             }
