@@ -67,6 +67,25 @@ fn the_same_plugin_installed_ten_times_at_once_is_there_once() {
 }
 
 #[test]
+fn the_same_change_made_ten_times_at_once_is_made_once() {
+    let mut world = World::new();
+    world.install_actor(1, "type=a");
+    let two = world.actor_version(1, "2.0.0");
+    for arguments in [
+        &["plugins", "update", "actor-01", "--from", text(&two)][..],
+        &["plugins", "disable", "actor-01"],
+        &["plugins", "enable", "actor-01"],
+    ] {
+        all_succeed((0..10).map(|_| start(&world, arguments)).collect());
+    }
+    let shown = &world.json(&["plugins", "show", "actor-01"])["plugin"];
+    assert_eq!((&shown["version"], &shown["status"]), (&"2.0.0".into(), &"enabled".into()));
+    world.ok(&["plugins", "rollback", "actor-01"]);
+    assert_eq!(world.json(&["plugins", "show", "actor-01"])["plugin"]["version"], "1.0.0");
+    nothing_is_left_over(&world, 2);
+}
+
+#[test]
 fn installs_and_uninstalls_at_once_lose_nothing_of_each_other() {
     let mut world = World::new();
     for number in 0..5 {

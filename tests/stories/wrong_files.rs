@@ -1,5 +1,6 @@
 //! Whatever is given instead of a plugin for this system is told for what it
 //! is, before any of it runs, and changes nothing.
+#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -119,7 +120,8 @@ fn what_is_a_library_and_no_plugin_for_this_system_says_why() {
         ),
     );
     write("windows.so", &windows());
-    write("macos.so", &macos_without_manifest());
+    write("macos.so", &macos(b""));
+    write("macos-plugin.dylib", &macos(&manifest_of(&bytes)));
     let source = "use replio_plugin_api::*;\nstruct P;\nimpl Plugin for P {}\nexport_plugin!(P, replio: \">=99, <100\");\n";
     fs::copy(Plugin::new("newer-host", source).build(), world.path("newer-host.so")).unwrap();
     let source =
@@ -134,6 +136,7 @@ fn what_is_a_library_and_no_plugin_for_this_system_says_why() {
         "freebsd.so",
         "windows.so",
         "macos.so",
+        "macos-plugin.dylib",
         "newer-glibc.so",
         "newer-abi.so",
         "older-abi.so",
@@ -256,8 +259,42 @@ fn windows() -> Vec<u8> {
     bytes
 }
 
-/// The least that is a library for macOS.
-fn macos_without_manifest() -> Vec<u8> {
-    let words: [u32; 8] = [0xfeed_facf, 0x0100_000c, 0, 6, 0, 0, 0, 0];
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+/// The section of a plugin's manifest.
+fn manifest_of(bytes: &[u8]) -> Vec<u8> {
+    let at = bytes.windows(8).position(|bytes| bytes == b"REPLIO\0\x01").unwrap();
+    let length = u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap());
+    bytes[at..at + 12 + length as usize].to_vec()
+}
+
+/// The least that is a library for macOS: its head, and where there is a
+/// manifest, the section with it and the symbol that a plugin exports.
+fn macos(manifest: &[u8]) -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    let name = |name: &str| [name.as_bytes(), &[0; 16][name.len()..]].concat();
+    if manifest.is_empty() {
+        return words(&[0xfeed_facf, 0x0100_000c, 0, 6, 0, 0, 0, 0]);
+    }
+    let (commands, size) = (32, 152 + 24);
+    let length = u32::try_from(manifest.len()).unwrap();
+    let (data, symbol) = (commands + size, commands + size + length);
+    let names = b"\0__1as_0lib_1header_0root_bmodule_bloader\0";
+    let whole = symbol + 16 + u32::try_from(names.len()).unwrap();
+    [
+        words(&[0xfeed_facf, 0x0100_000c, 0, 6, 2, size, 0, 0]),
+        // A segment of one section.
+        words(&[0x19, 152]),
+        name("__DATA"),
+        words(&[0, 0, whole, 0, 0, 0, whole, 0, 3, 3, 1, 0]),
+        name("__replio"),
+        name("__DATA"),
+        words(&[data, 0, length, 0, data, 0, 0, 0, 0, 0, 0, 0]),
+        // The table of symbols.
+        words(&[0x2, 24, symbol, 1, symbol + 16, u32::try_from(names.len()).unwrap()]),
+        manifest.to_vec(),
+        words(&[1]),
+        vec![0x0f, 1, 0, 0],
+        words(&[data, 0]),
+        names.to_vec(),
+    ]
+    .concat()
 }

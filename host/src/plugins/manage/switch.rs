@@ -93,7 +93,11 @@ impl Plugins<'_> {
         if new.enabled {
             self.refuse_collisions(&installed.name, installed.scope, &new.build.provides)?;
         }
-        if locked.lockfile.get(&installed.name) != Some(&installed.record) {
+        let there = locked.lockfile.get(&installed.name);
+        if there.is_some_and(|there| there.as_ref() == Ok(&new)) {
+            return Ok(());
+        }
+        if there != Some(&installed.record) {
             return Err(ManageError::ChangedMeanwhile { name: installed.name.clone() });
         }
         locked.lockfile.put(&installed.name, new);

@@ -105,6 +105,10 @@ impl Plugins<'_> {
                 let enabled = there.enabled;
                 locked.lockfile.put(name, Record { build, enabled, previous });
             }
+            // Another process was faster.
+            Some(Ok(there)) if there.build.sha256 == fetched.inspection.sha256 => {
+                return Ok(Outcome::quiet(self.again(name, scope)?, Done::UpToDate));
+            }
             _ => return Err(ManageError::ChangedMeanwhile { name: name.clone() }),
         }
         locked.keep(&fetched.inspection.sha256, staged)?;
