@@ -2,9 +2,9 @@
 //! of them only what the command needs.
 
 use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::catalog::{Kind, Origin, Scope, Stack, read_bundled, read_entries_file, read_skills_folder};
+use crate::catalog::{Kind, Scope, Stack, read_bundled, read_folder};
 use crate::diagnostic::Diagnostic;
 use crate::output::Output;
 use crate::paths::Places;
@@ -20,7 +20,7 @@ pub struct App {
     pub output: Output,
     plugins_off: bool,
     warnings: RefCell<Vec<Diagnostic>>,
-    plugin_layer: RefCell<Option<Rc<PluginLayer>>>,
+    plugin_layer: RefCell<Option<Arc<PluginLayer>>>,
     stacks: [OnceCell<Stack>; 3],
 }
 
@@ -39,7 +39,7 @@ impl App {
 
     /// Uses a plugin layer that was built before and is still right.
     #[must_use]
-    pub fn with_plugin_layer(self, layer: Rc<PluginLayer>) -> Self {
+    pub fn with_plugin_layer(self, layer: Arc<PluginLayer>) -> Self {
         self.plugin_layer.replace(Some(layer));
         self
     }
@@ -61,7 +61,7 @@ impl App {
     }
 
     /// The plugin layer. Built, which runs the plugins, at the first call.
-    pub fn plugin_layer(&self) -> Rc<PluginLayer> {
+    pub fn plugin_layer(&self) -> Arc<PluginLayer> {
         if self.plugin_layer.borrow().is_none() {
             self.build_plugin_layer();
         }
@@ -69,7 +69,7 @@ impl App {
     }
 
     /// The plugin layer, where a command has built it.
-    pub fn built_plugin_layer(&self) -> Option<Rc<PluginLayer>> {
+    pub fn built_plugin_layer(&self) -> Option<Arc<PluginLayer>> {
         self.plugin_layer.borrow().clone()
     }
 
@@ -89,7 +89,7 @@ impl App {
         for plugin in &layer.plugins {
             plugin.tell(self.output);
         }
-        self.plugin_layer.replace(Some(Rc::new(layer)));
+        self.plugin_layer.replace(Some(Arc::new(layer)));
     }
 
     /// All layers of one kind. Read at the first call.
@@ -101,11 +101,7 @@ impl App {
             layers.extend(plugin_layer.layers(kind).cloned());
             for scope in [Scope::Global, Scope::Local] {
                 let Some(folder) = self.places.folder(scope) else { continue };
-                let path = Places::of_kind(&folder, kind);
-                let (layer, diagnostics) = match kind {
-                    Kind::Skill => read_skills_folder(&path, Origin::from(scope)),
-                    Kind::Type | Kind::Team => read_entries_file(kind, &path, Origin::from(scope)),
-                };
+                let (layer, diagnostics) = read_folder(&folder, kind, scope);
                 self.warn(diagnostics);
                 layers.push(layer);
             }

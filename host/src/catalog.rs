@@ -40,6 +40,7 @@ mod check;
 mod document;
 mod edit;
 mod entry;
+mod folder;
 mod json;
 mod kind;
 mod layer;
@@ -61,10 +62,11 @@ pub use bounded::LARGEST_FILE;
 pub use document::{decode_text, parse_document, read_document, read_text};
 pub use edit::{EditError, remove_entry, set_entry};
 pub use entry::Entry;
+pub use folder::{path_in, read_folder};
 pub use kind::Kind;
 pub use layer::Layer;
 pub use merge::{Stack, Unknown};
-pub use origin::{Origin, Scope};
+pub use origin::Origin;
 pub use permission::{Action, Category, Loosened, UnknownWord, loosened};
 pub use position::{Place, Position};
 pub use prompt::resolved_prompt;
@@ -72,6 +74,8 @@ pub use read::{entry_from_json, read_bundled, read_entries_file, read_entries_te
 pub use reference::Reference;
 pub use resolved::{Field, Hidden, Resolved};
 pub use skills::read_skills_folder;
+
+pub use crate::paths::Scope;
 pub use teams::{DEFAULT_ITERATIONS, DEFAULT_VERDICT, Loop, Stage, Team};
 pub use types::{AgentType, Skill};
 

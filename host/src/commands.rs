@@ -63,8 +63,9 @@ pub struct GlobalOptions {
     /// Leave plugins out (also REPLIO_NO_PLUGINS=1)
     #[arg(long, global = true)]
     pub no_plugins: bool,
-    /// When to use colour (NO_COLOR is honoured too)
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// When to use colour: auto, always or never (NO_COLOR is honoured too)
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    #[arg(hide_default_value = true)]
     pub color: ColorWhen,
     /// Say more: what plugins print, and what lies behind an error
     #[arg(short, long, global = true, conflicts_with = "quiet")]
@@ -105,6 +106,21 @@ pub enum Command {
 }
 
 impl GlobalOptions {
+    /// These options for one line of a session that was started with others:
+    /// what the line doesn't say is as in the session.
+    #[must_use]
+    pub fn within(self, session: &Self) -> Self {
+        let says_how_much = self.verbose || self.quiet;
+        Self {
+            path: self.path.or_else(|| session.path.clone()),
+            json: self.json || session.json,
+            no_plugins: self.no_plugins || session.no_plugins,
+            color: if self.color == ColorWhen::Auto { session.color } else { self.color },
+            verbose: if says_how_much { self.verbose } else { session.verbose },
+            quiet: if says_how_much { self.quiet } else { session.quiet },
+        }
+    }
+
     /// Where words go, by these options.
     pub fn output(&self) -> Output {
         let verbosity = match (self.quiet, self.verbose) {
@@ -112,7 +128,7 @@ impl GlobalOptions {
             (_, true) => Verbosity::Verbose,
             _ => Verbosity::Normal,
         };
-        Output { json: self.json, verbosity }
+        Output { json: self.json, in_session: false, verbosity }
     }
 
     /// Has the whole process use colour, or not, as these options say.
@@ -177,8 +193,14 @@ pub fn definition() -> clap::Command {
 /// Runs a parsed command in an app and prints what it says. Returns the exit
 /// code.
 pub fn run_and_print(command: &Command, app: &App) -> u8 {
+    run_and_print_sifted(command, app, |_| {})
+}
+
+/// The same, with only those warnings that are left after `sift`.
+pub fn run_and_print_sifted(command: &Command, app: &App, sift: impl FnOnce(&mut Vec<Diagnostic>)) -> u8 {
     let result = command.run(app);
     let mut warnings = app.take_warnings();
+    sift(&mut warnings);
     match result {
         Ok(answer) => {
             let failed = answer.failed();

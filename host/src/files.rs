@@ -8,6 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::diagnostic::Diagnostic;
 
+mod read;
+
+pub use read::{ReadError, read_regular_file};
+
 /// How long to wait for another process that holds a lock.
 const PATIENCE: Duration = Duration::from_mins(1);
 

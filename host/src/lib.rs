@@ -5,6 +5,7 @@
 //! 3. [`plugins`]: what native plugins add to it
 //! 4. [`app`]: all of it put together, for one command
 //! 5. [`commands`]: the command line
+//! 6. [`repl`]: the session, whose lines are commands
 //!
 //! Plugin code never runs in the process that the user talks to: the program
 //! starts itself as a runner ([`plugins::load`]), where all `unsafe` code is.
@@ -20,3 +21,4 @@ pub mod names;
 pub mod output;
 pub mod paths;
 pub mod plugins;
+pub mod repl;

@@ -9,6 +9,7 @@ use replio::commands::{self, Cli};
 use replio::output::Output;
 use replio::paths::{Places, Surroundings};
 use replio::plugins::load;
+use replio::repl;
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|verb| verb == load::RUNNER_VERB) {
@@ -22,21 +23,22 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     cli.options.choose_color();
+    let Some(command) = &cli.command else {
+        return ExitCode::from(repl::run(&cli.options));
+    };
     let output = cli.options.output();
     let places = Surroundings::of_this_process(cli.options.path.clone()).and_then(|from| Places::find(&from));
-    let places = match places {
-        Ok(places) => places,
+    match places {
+        Ok(places) => {
+            let app = App::new(places, output, cli.options.plugins_off());
+            let code = commands::run_and_print(command, &app);
+            // Ends here, without taking the catalog apart piece by piece.
+            std::process::exit(code.into());
+        }
         Err(failure) => {
             output.failure(&failure, &[]);
-            return ExitCode::FAILURE;
+            ExitCode::FAILURE
         }
-    };
-    match &cli.command {
-        Some(command) => {
-            let app = App::new(places, output, cli.options.plugins_off());
-            ExitCode::from(commands::run_and_print(command, &app))
-        }
-        None => ExitCode::SUCCESS,
     }
 }
 

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
+use unicode_width::UnicodeWidthStr;
 
 use crate::diagnostic::Diagnostic;
 
@@ -59,6 +60,9 @@ pub enum Verbosity {
 pub struct Output {
     /// One JSON document on stdout and nothing else.
     pub json: bool,
+    /// It is a line of a session that is answered: a document is on one line,
+    /// and commands to type begin with a slash.
+    pub in_session: bool,
     /// How much is said on stderr.
     pub verbosity: Verbosity,
 }
@@ -67,7 +71,7 @@ impl Output {
     /// Prints an answer with the warnings that came up on the way.
     pub fn answer(self, answer: &dyn Answer, warnings: &[Diagnostic]) {
         if self.json {
-            print_json(answer.json(), warnings);
+            self.print_json(answer.json(), warnings);
             return;
         }
         let mut page = Page::for_stdout();
@@ -93,11 +97,11 @@ impl Output {
                     error.insert(key.into(), value);
                 }
             }
-            print_json(Value::Object(Map::from_iter([("error".to_owned(), error.into())])), warnings);
+            self.print_json(Value::Object(Map::from_iter([("error".to_owned(), error.into())])), warnings);
             return;
         }
         self.warnings(warnings);
-        print(&mut anstream::stderr().lock(), &rendered("error", BAD, failure));
+        print(&mut anstream::stderr().lock(), &self.rendered("error", BAD, failure));
     }
 
     /// Prints warnings, unless they are not wanted.
@@ -107,9 +111,21 @@ impl Output {
         }
         let mut text = String::new();
         for warning in warnings {
-            text.push_str(&rendered("warning", CAUTION, warning));
+            text.push_str(&self.rendered("warning", CAUTION, warning));
         }
         print(&mut anstream::stderr().lock(), &text);
+    }
+
+    fn rendered(self, word: &str, style: Style, diagnostic: &Diagnostic) -> String {
+        let size = terminal_size::terminal_size_of(io::stderr());
+        let width = size.map(|(width, _)| usize::from(width.0).max(20));
+        match &diagnostic.help {
+            Some(help) if self.in_session => {
+                let help = help.replace("`replio ", "`/");
+                rendered(word, style, &Diagnostic { help: Some(help), ..diagnostic.clone() }, width)
+            }
+            _ => rendered(word, style, diagnostic, width),
+        }
     }
 
     /// Prints a line about what a plugin said or what lies behind an error,
@@ -126,28 +142,29 @@ impl Output {
         Progress::start(what, is_terminal && self.verbosity >= Verbosity::Normal && !self.json)
     }
 
+    fn print_json(self, mut document: Value, warnings: &[Diagnostic]) {
+        if let (false, Some(document)) = (warnings.is_empty(), document.as_object_mut()) {
+            let warnings = warnings.iter().map(warning_json).collect::<Vec<_>>();
+            document.insert("warnings".into(), warnings.into());
+        }
+        let text = if self.in_session { format!("{document}\n") } else { format!("{document:#}\n") };
+        print(&mut io::stdout().lock(), &text);
+    }
+
     /// Shows that something slow goes on.
     pub fn progress(self, what: &str) -> Progress {
         Progress::start(what, self.verbosity >= Verbosity::Normal && !self.json)
     }
 }
 
-fn print_json(mut document: Value, warnings: &[Diagnostic]) {
-    if let (false, Some(document)) = (warnings.is_empty(), document.as_object_mut()) {
-        let warnings = warnings.iter().map(warning_json).collect::<Vec<_>>();
-        document.insert("warnings".into(), warnings.into());
-    }
-    let mut stdout = io::stdout().lock();
-    print(&mut stdout, &format!("{document:#}\n"));
-}
-
 fn warning_json(warning: &Diagnostic) -> Value {
     serde_json::to_value(warning).unwrap_or_else(|_| warning.message.clone().into())
 }
 
-/// A diagnostic in the form that people read.
-fn rendered(word: &str, style: Style, diagnostic: &Diagnostic) -> String {
-    let mut text = format!("{style}{word}{style:#}: {}\n", clean(&diagnostic.message));
+/// A diagnostic in the form that people read, on a terminal of this width.
+fn rendered(word: &str, style: Style, diagnostic: &Diagnostic, width: Option<usize>) -> String {
+    let message = folded(&clean(&diagnostic.message), word.len() + 2, 2, width);
+    let mut text = format!("{style}{word}{style:#}: {message}\n");
     if let Some(file) = &diagnostic.file {
         let file = file.display().to_string();
         let _ = write!(text, "  {DIM}-->{DIM:#} {}", clean(&file));
@@ -157,9 +174,30 @@ fn rendered(word: &str, style: Style, diagnostic: &Diagnostic) -> String {
         text.push('\n');
     }
     if let Some(help) = &diagnostic.help {
-        let _ = writeln!(text, "  {GOOD}help{GOOD:#}: {}", clean(help));
+        let indent = "  help: ".len();
+        let _ = writeln!(text, "  {GOOD}help{GOOD:#}: {}", folded(&clean(help), indent, indent, width));
     }
     text
+}
+
+/// Text broken between words to fit the width: its first line begins after
+/// `first` columns, and the others are indented.
+fn folded(text: &str, first: usize, indent: usize, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    let mut folded = String::new();
+    for word in text.split_inclusive(' ') {
+        let column = match folded.rsplit_once('\n') {
+            Some((_, line)) => line.width(),
+            None => first + folded.width(),
+        };
+        if column + word.trim_end().width() > width && !folded.trim_end_matches(' ').is_empty() {
+            folded.truncate(folded.trim_end_matches(' ').len());
+            folded.push('\n');
+            folded.extend(std::iter::repeat_n(' ', indent));
+        }
+        folded.push_str(word);
+    }
+    folded
 }
 
 /// Writes text out. A reader that has gone away, as `head` does, is no error.
@@ -222,7 +260,15 @@ mod tests {
     #[test]
     fn a_diagnostic_says_what_where_and_what_next() {
         let diagnostic = Diagnostic::new("x", "bad \u{1b} thing").file("a.json").at(3, 7).help("mend it");
-        let plain = anstream::adapter::strip_str(&rendered("warning", CAUTION, &diagnostic)).to_string();
+        let plain =
+            anstream::adapter::strip_str(&rendered("warning", CAUTION, &diagnostic, None)).to_string();
         assert_eq!(plain, "warning: bad \\u{1b} thing\n  --> a.json:3:7\n  help: mend it\n");
+    }
+
+    #[test]
+    fn a_diagnostic_is_folded_between_words_on_a_terminal() {
+        assert_eq!(folded("one two three", 7, 2, Some(14)), "one two\n  three");
+        assert_eq!(folded("overlongwordindeed two", 7, 2, Some(14)), "overlongwordindeed\n  two");
+        assert_eq!(folded("one two three", 7, 2, None), "one two three");
     }
 }

@@ -1,10 +1,12 @@
 //! Where the user's and the project's files are.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::catalog::{Kind, Scope};
+use serde::{Serialize, Serializer};
+
 use crate::diagnostic::Diagnostic;
 use crate::files::{self, FileError};
 
@@ -13,6 +15,37 @@ pub const LOCAL_FOLDER: &str = ".replio";
 
 /// What of the local folder is no part of a project.
 const GITIGNORE: &str = "plugins/store\nplugins/staging\nplugins/lock\nsessions\n";
+
+/// Which of the two writable folders something is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// The user's folder.
+    Global,
+    /// The project's folder.
+    Local,
+}
+
+impl Scope {
+    /// `global` or `local`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Local => "local",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
+    }
+}
+
+impl Serialize for Scope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
 
 /// The global folder, and the project's where there is one.
 #[derive(Debug, Clone)]
@@ -115,15 +148,6 @@ impl Places {
         self.folder(scope).ok_or_else(|| {
             Diagnostic::new("no-project", "the home folder is not a project, and this command needs one")
                 .help("add --global to use your own folder, or name a project with --path DIR")
-        })
-    }
-
-    /// The file (types, teams) or folder (skills) of a kind in a scope's folder.
-    pub fn of_kind(folder: &Path, kind: Kind) -> PathBuf {
-        folder.join(match kind {
-            Kind::Type => "types.json",
-            Kind::Team => "teams.json",
-            Kind::Skill => "skills",
         })
     }
 }

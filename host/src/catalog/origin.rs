@@ -2,40 +2,8 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
-
 use crate::names::PluginName;
-
-/// Which of the two writable folders something is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// The user's folder.
-    Global,
-    /// The project's folder.
-    Local,
-}
-
-impl Scope {
-    /// `global` or `local`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Local => "local",
-        }
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.word())
-    }
-}
-
-impl Serialize for Scope {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
-    }
-}
+use crate::paths::Scope;
 
 /// Where a layer comes from. The order is that of precedence, lowest first:
 /// bundled, plugins by name, global, local.

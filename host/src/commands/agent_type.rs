@@ -19,7 +19,7 @@ use crate::diagnostic::Diagnostic;
   replio type show writer --resolved       the system prompt exactly as it is sent
   replio type new auditor \"You audit code.\" --deny edit --ask bash
 
-Types come from four layers: bundled, plugins, your own folder (global), this
+Types come from four layers: bundled, plugins, your own folder (global), this \
 project (local). A higher layer overrides the fields that it sets, and no others.")]
 pub struct Arguments {
     #[command(subcommand)]
@@ -57,12 +57,12 @@ struct Show {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   replio type new auditor \"You audit code.\" --tag review --deny edit --ask bash
-  replio type new writer --model local/small        override the model, and nothing else
-  replio type new writer --skill tone --skill cites replace the list of skills
-  replio type new writer --skill \"\"                 clear it
-  replio type new writer --deny web --global        for all your projects
+  replio type new writer --model local/small    override the model, and nothing else
+  replio type new writer --skill tone           replace the list of skills
+  replio type new writer --skill \"\"             clear it
+  replio type new writer --deny web --global    for all your projects
 
-Only the fields that are given are written. The categories are read, list, edit,
+Only the fields that are given are written. The categories are read, list, edit, \
 bash, web, delegate and mcp; one that no layer names is as in the caller.")]
 struct New {
     /// The agent type, new or already there

@@ -20,7 +20,7 @@ use crate::diagnostic::Diagnostic;
   replio skill new finders --from notes.md
   replio skill edit finders
 
-A skill is a Markdown file: .replio/skills/NAME.md in a project, or
+A skill is a Markdown file: .replio/skills/NAME.md in a project, or \
 skills/NAME.md in your own folder. Plugins bring skills too.")]
 pub struct Arguments {
     #[command(subcommand)]

@@ -47,7 +47,7 @@ struct Show {
   replio team new audit \"Plan, then audit\" --stage planner --stage code-reviewer
   replio team new writing --tag draft      override the tags, and nothing else
 
-Only the fields that are given are written. What a stage is told, and a loop, are
+Only the fields that are given are written. What a stage is told, and a loop, are \
 written in the file: `replio team edit NAME` opens it.")]
 struct New {
     /// The team, new or already there

@@ -82,18 +82,22 @@ impl Page {
 
     /// Adds a table with a line of headings.
     pub fn table(&mut self, headings: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) {
+        let headings = headings.iter().map(|heading| Cell::styled(DIM, heading)).collect();
+        match self.width {
+            Some(width) => self.fitted_table(width, headings, rows),
+            None => self.wide_table(headings, rows),
+        }
+    }
+
+    /// A table that wraps the text of its cells, so that it fits.
+    fn fitted_table(&mut self, width: u16, headings: Vec<Cell>, rows: impl IntoIterator<Item = Vec<Cell>>) {
         let mut table = Table::new();
         table.load_style(comfy_table::presets::NOTHING);
         // Whether styles reach the reader is decided where the page is printed.
         table.enforce_styling();
         table.style_text_only();
-        match self.width {
-            Some(width) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width),
-            None => table.set_content_arrangement(ContentArrangement::Disabled),
-        };
-        table.set_header(
-            headings.iter().map(|heading| comfy_table::Cell::new(heading).add_attribute(Attribute::Dim)),
-        );
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        table.set_header(headings.into_iter().map(styled));
         for row in rows {
             table.add_row(row.into_iter().map(styled));
         }
@@ -105,6 +109,40 @@ impl Page {
         }
     }
 
+    /// A table with one line for each row, however wide: what a program reads.
+    /// There may be tens of thousands of them, so nothing is wrapped or measured
+    /// twice.
+    fn wide_table(&mut self, headings: Vec<Cell>, rows: impl IntoIterator<Item = Vec<Cell>>) {
+        let rows: Vec<Vec<(Cell, usize)>> = [headings]
+            .into_iter()
+            .chain(rows)
+            .map(|row| {
+                row.into_iter()
+                    .map(|cell| (cell.text.width(), cell))
+                    .map(|(width, cell)| (cell, width))
+                    .collect()
+            })
+            .collect();
+        let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+        let mut widths = vec![0; columns];
+        for row in &rows {
+            for (widest, (_, width)) in widths.iter_mut().zip(row) {
+                *widest = (*widest).max(*width);
+            }
+        }
+        for row in &rows {
+            let last = row.iter().rposition(|(cell, _)| !cell.text.is_empty());
+            for (column, (cell, width)) in row.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
+                let Cell { text, style } = cell;
+                let _ = write!(self.text, "{style}{text}{style:#}");
+                if Some(column) != last {
+                    self.text.extend(std::iter::repeat_n(' ', widths[column] - width + 2));
+                }
+            }
+            self.text.push('\n');
+        }
+    }
+
     /// The text so far.
     pub fn text(&self) -> &str {
         &self.text
@@ -113,23 +151,22 @@ impl Page {
 
 /// A line in parts that are no wider than this, unless a word is.
 fn broken(line: &str, width: usize) -> Vec<&str> {
+    let indented = line.len() - line.trim_start().len();
     let mut parts = Vec::new();
-    let mut rest = line;
-    while rest.width() > width {
-        let indented = rest.len() - rest.trim_start().len();
-        let mut used = 0;
-        let mut at = None;
-        for (index, character) in rest.char_indices() {
-            if character == ' ' && index >= indented && (used <= width || at.is_none()) {
-                at = Some(index);
-            }
-            used += character.width().unwrap_or(0);
+    let (mut start, mut used, mut space) = (0, 0, None);
+    for (at, character) in line.char_indices() {
+        if character == ' ' && at >= indented && at > start {
+            space = Some(at);
         }
-        let Some(at) = at else { break };
-        parts.push(&rest[..at]);
-        rest = rest[at..].trim_start();
+        used += character.width().unwrap_or(0);
+        if let Some(end) = space.filter(|_| used > width) {
+            parts.push(line[start..end].trim_end());
+            start = end + 1;
+            used = line[start..at + character.len_utf8()].width();
+            space = None;
+        }
     }
-    parts.push(rest);
+    parts.push(&line[start..]);
     parts
 }
 

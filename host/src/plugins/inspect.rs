@@ -1,13 +1,13 @@
 //! What a library file says of itself, and whether this host can load it:
 //! decided by parsing, before a line of it runs.
 
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use replio_plugin_abi::manifest::{Manifest, ManifestError};
 use semver::{Version, VersionReq};
 
+use crate::files::{ReadError, read_regular_file};
 use crate::names::{InvalidName, PluginName};
 use crate::plugins::digest::Digest;
 
@@ -151,23 +151,20 @@ pub fn inspect_bytes(bytes: Vec<u8>, path: &Path) -> Result<Inspection, InspectE
 /// # Errors
 /// When it is no regular file, too large, or can't be read.
 pub fn read_library(path: &Path) -> Result<Vec<u8>, InspectError> {
-    let cannot_read = |error| InspectError::Read { path: path.into(), error };
-    // Looked at before it is opened: opening a FIFO would wait for a writer.
-    let metadata = std::fs::metadata(path).map_err(cannot_read)?;
-    if !metadata.is_file() {
-        let what = if metadata.is_dir() { "a folder" } else { "a device, a socket or a FIFO" };
-        return Err(InspectError::NotAFile { path: path.into(), what });
-    }
-    if metadata.len() > LARGEST_LIBRARY {
-        return Err(InspectError::TooLarge { path: path.into(), size: metadata.len() });
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
-    let mut file = File::open(path).map_err(cannot_read)?.take(LARGEST_LIBRARY + 1);
-    file.read_to_end(&mut bytes).map_err(cannot_read)?;
-    if bytes.len() as u64 > LARGEST_LIBRARY {
-        return Err(InspectError::TooLarge { path: path.into(), size: bytes.len() as u64 });
-    }
-    Ok(bytes)
+    read_regular_file(path, LARGEST_LIBRARY)
+        .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound).into()))
+        .map_err(|error| {
+            let path = path.to_owned();
+            match error {
+                ReadError::System(error) => InspectError::Read { path, error },
+                ReadError::DeadLink => {
+                    InspectError::Read { path, error: io::Error::other(error.to_string()) }
+                }
+                ReadError::Folder => InspectError::NotAFile { path, what: "a folder" },
+                ReadError::Special => InspectError::NotAFile { path, what: "a device, a socket or a FIFO" },
+                ReadError::TooLarge(size) => InspectError::TooLarge { path, size },
+            }
+        })
 }
 
 impl About {

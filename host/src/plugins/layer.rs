@@ -2,9 +2,8 @@
 //! what the enabled ones brought. It is one value, and [`PluginLayer::rebuild`]
 //! is the one function that makes it, at the first need and after each change.
 
-use crate::catalog::{Kind, Layer, Scope};
+use crate::catalog::{Kind, Layer};
 use crate::diagnostic::Diagnostic;
-use crate::names::PluginName;
 use crate::output::Output;
 use crate::plugins::drift;
 use crate::plugins::inspect::Host;
@@ -21,6 +20,8 @@ pub struct PluginLayer {
     pub plugins: Vec<LayerPlugin>,
     /// What is wrong with them, or odd.
     pub warnings: Vec<Diagnostic>,
+    /// What is wrong with the stores themselves.
+    store_warnings: Vec<Diagnostic>,
 }
 
 /// A plugin in the layer.
@@ -36,7 +37,8 @@ pub struct LayerPlugin {
 impl PluginLayer {
     /// Runs every enabled plugin of these stores and collects what they bring.
     pub fn rebuild(stores: &[Store], checked: &mut CheckedFiles) -> Self {
-        let (plugins, mut warnings) = installed(stores, &Host::this(), checked);
+        let (plugins, store_warnings) = installed(stores, &Host::this(), checked);
+        let mut warnings = store_warnings.clone();
         let candidates: Vec<Candidate> = plugins
             .iter()
             .filter_map(|plugin| {
@@ -59,7 +61,15 @@ impl PluginLayer {
                 plugin
             })
             .collect();
-        Self { plugins, warnings }
+        Self { plugins, warnings, store_warnings }
+    }
+
+    /// Whether the same plugins are installed, and stand as they did when this
+    /// was built.
+    pub fn is_current(&self, stores: &[Store], checked: &mut CheckedFiles) -> bool {
+        let (plugins, store_warnings) = installed(stores, &Host::this(), checked);
+        store_warnings == self.store_warnings
+            && plugins.iter().eq(self.plugins.iter().map(|plugin| &plugin.installed))
     }
 
     /// The layers of one kind, one for each plugin that brought anything.
@@ -69,23 +79,6 @@ impl PluginLayer {
             .filter_map(|plugin| plugin.brought.as_ref()?.as_ref().ok())
             .map(move |contribution| contribution.layer(kind))
             .filter(|layer| !layer.entries.is_empty())
-    }
-
-    /// The plugins that should be there and are not, by a fault of theirs or
-    /// of their files. What a person switched off is not among them.
-    pub fn out_by_fault(&self) -> impl Iterator<Item = &LayerPlugin> {
-        self.plugins.iter().filter(|plugin| {
-            matches!(plugin.brought, Some(Err(_)))
-                || matches!(plugin.installed.status, Status::Broken(_) | Status::Incompatible(_))
-        })
-    }
-
-    /// The one of this name that counts, and of this scope where one is given.
-    pub fn find(&self, name: &PluginName, scope: Option<Scope>) -> Option<&LayerPlugin> {
-        let named = |plugin: &&LayerPlugin| {
-            plugin.installed.name == *name && scope.is_none_or(|scope| scope == plugin.installed.scope)
-        };
-        self.plugins.iter().rfind(named)
     }
 }
 

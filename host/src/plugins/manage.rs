@@ -17,7 +17,7 @@ use crate::plugins::lockfile::{Build, Needs, Record};
 use crate::plugins::provides::Provides;
 use crate::plugins::run::{self, Candidate, Contribution};
 use crate::plugins::source::{Fetched, Source};
-use crate::plugins::status::{Installed, installed};
+use crate::plugins::status::{Installed, Status, installed};
 use crate::plugins::store::{CheckedFiles, Staged, Store, source_for_record, source_from_record};
 
 mod error;
@@ -134,6 +134,12 @@ impl<'a> Plugins<'a> {
             })?;
         }
         Ok(Outcome::quiet(plugin, Done::Verified))
+    }
+
+    /// Whether a global plugin of this name would be loaded, if no local one were.
+    fn has_global(&self, name: &str) -> bool {
+        self.find(name, Some(Scope::Global))
+            .is_ok_and(|plugin| matches!(plugin.status, Status::Enabled | Status::Shadowed))
     }
 
     /// How a plugin stands after a change.

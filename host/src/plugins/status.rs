@@ -11,7 +11,7 @@ use crate::plugins::lockfile::{Build, Lockfile, Record};
 use crate::plugins::store::{CheckedFiles, Store};
 
 /// An installed plugin.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     /// Its name.
     pub name: PluginName,

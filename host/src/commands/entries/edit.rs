@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::entry_file::EntryFile;
 use super::looser::{in_words, json_of, looser};
 use super::remove::{override_it, scopes_with};
-use super::show::with_a_way_on;
 use super::{
     WhichFile, flag, has, hollow_warning, name_to_write, permission_up_to, stack_of_one, warn_of_missing,
 };
@@ -90,16 +89,13 @@ fn fault_that_counts(file: &EntryFile, layer: &Layer, faults: &[Diagnostic]) -> 
 }
 
 fn nothing_to_edit(kind: Kind, name: &EntryName, which: &WhichFile, app: &App) -> Diagnostic {
-    let entry = match app.stack(kind).resolve(name.as_str()) {
-        Ok(entry) => entry,
-        Err(unknown) => {
-            let diagnostic = unknown.diagnostic();
-            return match diagnostic.help {
-                Some(_) => with_a_way_on(&unknown),
-                None => diagnostic.help(format!("`replio {kind} new {name}` makes it")),
-            };
-        }
-    };
+    if let Err(unknown) = app.stack(kind).resolve(name.as_str()) {
+        let diagnostic = unknown.diagnostic();
+        return match diagnostic.help {
+            Some(_) => diagnostic,
+            None => diagnostic.help(format!("`replio {kind} new {name}` makes it")),
+        };
+    }
     let in_other = app.stack(kind).layers().iter().any(|layer| layer.file.is_some() && has(layer, name));
     let files = match which.scope() {
         Some(scope) => format!("the {scope} layer"),
@@ -113,7 +109,7 @@ fn nothing_to_edit(kind: Kind, name: &EntryName, which: &WhichFile, app: &App) -
     Diagnostic::new("not-in-layer", message).help(if in_other {
         format!("the other layer has it: `replio {kind} edit {name}`")
     } else {
-        override_it(kind, name, entry.plugin().is_some()).replace("instead", "first")
+        override_it(kind, name, None).replace("instead", "first")
     })
 }
 
@@ -160,7 +156,7 @@ impl Answer for Edited {
         let path = self.file.path_with_line(self.line);
         let path = clean(&path);
         page.line(match (self.there, self.changed) {
-            (true, true) => format!("The {kind} {NAME}{name}{NAME:#} can be read: {path}"),
+            (true, true) => format!("The {kind} {NAME}{name}{NAME:#} is in order: {path}"),
             (true, false) => format!("The {kind} {NAME}{name}{NAME:#} was not changed: {path}"),
             (false, _) => format!("The {kind} {NAME}{name}{NAME:#} is no longer in {path}"),
         });

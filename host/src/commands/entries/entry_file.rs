@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::catalog::{
-    EditError, Kind, Layer, Origin, Scope, read_entries_file, read_skills_folder, read_text, remove_entry,
-    set_entry,
+    EditError, Kind, Layer, Scope, path_in, read_folder, read_text, remove_entry, set_entry,
 };
 use crate::diagnostic::Diagnostic;
 use crate::files::{self, Lock};
 use crate::names::EntryName;
-use crate::paths::{self, Places};
+use crate::paths;
 
 /// Where one entry is, or would be.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ impl EntryFile {
     /// There is no project, and one is needed.
     pub(super) fn find(app: &App, kind: Kind, name: EntryName, scope: Scope) -> Result<Self, Diagnostic> {
         let folder = app.places.folder_for_writing(scope)?;
-        let path = Places::of_kind(&folder, kind);
+        let path = path_in(&folder, kind);
         let path = if kind == Kind::Skill { path.join(format!("{name}.md")) } else { path };
         Ok(Self { kind, name, scope, folder, path })
     }
@@ -39,19 +38,21 @@ impl EntryFile {
         Ok(Lock::folder(&self.folder)?)
     }
 
-    /// Sets fields of the entry. Another process that changes the file waits.
+    /// Sets fields of the entry, and returns whether that changed anything.
+    /// Another process that changes the file waits.
     ///
     /// # Errors
     /// The file can't be read, understood or written; it is then as it was.
-    pub(super) fn set(&self, fields: &[(&str, serde_json::Value)]) -> Result<(), Diagnostic> {
+    pub(super) fn set(&self, fields: &[(&str, serde_json::Value)]) -> Result<bool, Diagnostic> {
         let _lock = self.lock()?;
         let before = self.text()?;
         let after = set_entry(before.as_deref(), self.kind, &self.name, fields)
             .map_err(|error| self.refused(&error))?;
-        if before.as_deref() != Some(after.as_str()) {
+        let changed = before.as_deref() != Some(after.as_str());
+        if changed {
             files::write_whole(&self.path, after.as_bytes())?;
         }
-        Ok(())
+        Ok(changed)
     }
 
     /// Writes a skill that must not be there yet.
@@ -131,12 +132,8 @@ impl EntryFile {
 
     /// What the scope says now: its layer, and what is wrong with it.
     pub(super) fn read(&self) -> (Layer, Vec<Diagnostic>) {
-        let path = Places::of_kind(&self.folder, self.kind);
-        let origin = Origin::from(self.scope);
-        let (layer, mut faults) = match self.kind {
-            Kind::Skill => read_skills_folder(&path, origin),
-            Kind::Type | Kind::Team => read_entries_file(self.kind, &path, origin),
-        };
+        let path = path_in(&self.folder, self.kind);
+        let (layer, mut faults) = read_folder(&self.folder, self.kind, self.scope);
         if self.kind == Kind::Skill {
             faults.retain(|fault| fault.file.as_deref().is_none_or(|file| file == self.path || file == path));
         }

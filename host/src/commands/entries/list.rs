@@ -20,31 +20,32 @@ pub(in crate::commands) fn run<'a>(kind: Kind, arguments: &ListArguments, app: &
     let mut entries = app.stack(kind).all();
     if let Some(tag) = &arguments.tag {
         let known = tags_of(&entries);
-        if !known.contains(tag) {
+        if !known.contains(&tag.as_str()) {
             return Err(unknown_tag(kind, tag, &known));
         }
-        entries.retain(|entry| tags(entry).contains(tag));
+        entries.retain(|entry| tags(entry).contains(&tag.as_str()));
     }
     app.warn(entries.iter().filter_map(hollow_warning));
     Ok(Box::new(Listing { kind, entries }))
 }
 
-fn tags(entry: &Resolved<'_>) -> Vec<String> {
-    // The field is the same in all three kinds.
-    entry.agent_type().tags
+/// The tags of an entry, without a copy of all else that it has.
+fn tags<'e>(entry: &Resolved<'e>) -> Vec<&'e str> {
+    let tags = entry.value("tags").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    tags.iter().filter_map(Value::as_str).collect()
 }
 
 /// The tags that any entry has, sorted, each once.
-pub(in crate::commands) fn tags_of(entries: &[Resolved<'_>]) -> Vec<String> {
-    let mut tags: Vec<String> = entries.iter().flat_map(tags).collect();
-    tags.sort();
+fn tags_of<'e>(entries: &[Resolved<'e>]) -> Vec<&'e str> {
+    let mut tags: Vec<&str> = entries.iter().flat_map(tags).collect();
+    tags.sort_unstable();
     tags.dedup();
     tags
 }
 
-fn unknown_tag(kind: Kind, tag: &str, known: &[String]) -> Diagnostic {
+fn unknown_tag(kind: Kind, tag: &str, known: &[&str]) -> Diagnostic {
     let message = format!("no {} has the tag `{tag}`", kind.described());
-    let help = match (nearest(tag, known.iter().map(String::as_str)), known) {
+    let help = match (nearest(tag, known.iter().copied()), known) {
         (_, []) => format!("no {} has any tag yet", kind.described()),
         (Some(nearest), _) => format!("did you mean `{nearest}`? The tags are: {}", known.join(", ")),
         (None, _) => format!("the tags are: {}", known.join(", ")),
@@ -85,7 +86,10 @@ fn row(kind: Kind, entry: &Resolved<'_>) -> Vec<Cell> {
     let tags = Cell::plain(tags(entry).join(", "));
     let mut cells = vec![Cell::styled(NAME, entry.name()), origin];
     match kind {
-        Kind::Type => cells.extend([Cell::plain(entry.agent_type().model.unwrap_or_default()), tags]),
+        Kind::Type => {
+            let model = entry.value("model").and_then(Value::as_str).unwrap_or_default();
+            cells.extend([Cell::plain(model), tags]);
+        }
         Kind::Skill => cells.extend([tags, Cell::plain(without_marks(&entry.skill().description))]),
         Kind::Team => {
             let stages = entry.team().stages;

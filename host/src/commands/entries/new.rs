@@ -21,6 +21,7 @@ struct Written {
     line: Option<usize>,
     /// The entry was in this file before.
     was_there: bool,
+    changed: bool,
     fields: Fields,
     /// The layers below that have the entry.
     below: Vec<Origin>,
@@ -48,12 +49,14 @@ pub(in crate::commands) fn run<'a>(
     let before = permission_up_to(stack, &file.name, |layer| *layer <= origin);
     let lower = permission_up_to(stack, &file.name, |layer| *layer < origin);
 
-    match kind {
+    let changed = match kind {
         Kind::Skill => {
-            file.write_skill(fields.iter().find_map(|(_, value)| value.as_str()).unwrap_or_default())?;
+            let content = fields.iter().find_map(|(_, value)| value.as_str());
+            file.write_skill(content.unwrap_or_default())?;
+            true
         }
         Kind::Type | Kind::Team => file.set(&fields)?,
-    }
+    };
 
     let layer = file.read_again(app);
     let line = file.line(&layer);
@@ -67,7 +70,7 @@ pub(in crate::commands) fn run<'a>(
         warn_of_missing(app, &entry);
         hidden = hidden_fields(&entry, &origin, &fields);
     }
-    Ok(Box::new(Written { file, line, was_there, fields, below, hidden, looser }))
+    Ok(Box::new(Written { file, line, was_there, changed, fields, below, hidden, looser }))
 }
 
 fn sets(fields: &Fields, category: Category) -> bool {
@@ -92,6 +95,7 @@ impl Answer for Written {
             "path": self.file.path.display().to_string(),
             "line": self.line,
             "created": !self.was_there,
+            "changed": self.changed,
             "written": fields,
             "overrides": self.below.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "hidden": self.hidden,
@@ -101,9 +105,9 @@ impl Answer for Written {
 
     fn text(&self, page: &mut Page) {
         let (kind, name) = (self.file.kind, &self.file.name);
-        let act = match (self.was_there, self.fields.is_empty()) {
-            (true, true) => "Left as it is:",
-            (true, false) => "Changed",
+        let act = match (self.was_there, self.changed) {
+            (true, false) => "Nothing is new in",
+            (true, true) => "Changed",
             (false, _) => "Wrote",
         };
         let folder = match self.file.scope {
@@ -113,6 +117,7 @@ impl Answer for Written {
         let fields: Vec<&str> = self.fields.iter().map(|(name, _)| *name).collect();
         let what = match (kind, fields.as_slice()) {
             (Kind::Skill, _) => String::new(),
+            _ if !self.changed => String::new(),
             (_, []) => ", without any field".to_owned(),
             (_, fields) => format!(": {}", fields.join(", ")),
         };

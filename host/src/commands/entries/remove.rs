@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::catalog::{Kind, Loosened, Origin, Scope};
 use crate::commands::CommandResult;
 use crate::diagnostic::Diagnostic;
-use crate::names::EntryName;
+use crate::names::{EntryName, PluginName};
 use crate::output::{Answer, CAUTION, NAME, Page, clean};
 
 struct Removed {
@@ -88,22 +88,26 @@ fn in_no_file(kind: Kind, name: &EntryName, app: &App) -> Diagnostic {
         Ok(entry) => entry,
         Err(unknown) => return with_a_way_on(&unknown),
     };
+    let is_bundled = entry.origins().any(|origin| *origin == Origin::Bundled);
     let comes = match entry.plugin() {
+        Some(plugin) if is_bundled => format!("is bundled, changed by the plugin {plugin},"),
         Some(plugin) => format!("comes from the plugin {plugin}"),
         None => "is bundled".to_owned(),
     };
     let message = format!("the {} `{name}` {comes} and can't be removed", kind.described());
-    Diagnostic::new("not-removable", message).help(override_it(kind, name, entry.plugin().is_some()))
+    Diagnostic::new("not-removable", message).help(override_it(kind, name, entry.plugin()))
 }
 
 /// How to override an entry that is in no file.
-pub(super) fn override_it(kind: Kind, name: &EntryName, has_plugin: bool) -> String {
+pub(super) fn override_it(kind: Kind, name: &EntryName, plugin: Option<&PluginName>) -> String {
     let how = match kind {
         Kind::Type => format!("`replio type new {name} [PROMPT]`"),
         Kind::Skill => format!("`replio skill new {name} --from FILE`"),
         Kind::Team => format!("`replio team new {name} --stage TYPE`"),
     };
-    let plugin = if has_plugin { "; `replio plugins list` names the plugins" } else { "" };
+    let plugin = plugin.map_or_else(String::new, |plugin| {
+        format!(", or switch the plugin off: `replio plugins disable {plugin}`")
+    });
     format!("override it instead: {how}{plugin}")
 }
 

@@ -178,7 +178,7 @@ fn hidden_layer(origin: &Origin) -> String {
 
 fn show_stage(page: &mut Page, number: usize, stage: &Stage) {
     page.line(format!("  {number}. {NAME}{}{NAME:#}", clean(&stage.agent_type)));
-    for (word, text) in [("task", &stage.task_hint), ("hands on", &stage.handoff_note)] {
+    for (word, text) in [("task", &stage.task_hint), ("hands over", &stage.handoff_note)] {
         if !text.trim().is_empty() {
             page.wrapped(5, &format!("{word}: {text}"));
         }

@@ -2,8 +2,7 @@
 //! library, not its hooks, not even a record that can be read.
 
 use super::{Done, ManageError, Outcome, Plugins, bundled};
-use crate::catalog::{Kind, Origin, Scope, read_entries_file, read_skills_folder};
-use crate::paths::Places;
+use crate::catalog::{Kind, Scope, read_folder};
 use crate::plugins::changes::Changes;
 use crate::plugins::provides::Provides;
 use crate::plugins::status::Installed;
@@ -21,7 +20,7 @@ impl Plugins<'_> {
         };
         let changes = Changes::between(&brought, &Provides::default(), &bundled());
         let mut notes = self.left_alone(&installed);
-        if installed.scope == Scope::Local && self.find(name, Some(Scope::Global)).is_ok() {
+        if installed.scope == Scope::Local && self.has_global(name) {
             notes.push(format!("the global plugin {name} is no longer shadowed"));
         }
         if !dry_run {
@@ -60,11 +59,7 @@ impl Plugins<'_> {
                 if names.is_empty() {
                     continue;
                 }
-                let path = Places::of_kind(&folder, kind);
-                let (layer, _) = match kind {
-                    Kind::Skill => read_skills_folder(&path, Origin::from(scope)),
-                    Kind::Type | Kind::Team => read_entries_file(kind, &path, Origin::from(scope)),
-                };
+                let (layer, _) = read_folder(&folder, kind, scope);
                 for name in names.keys() {
                     if layer.get(name.as_str()).is_some() && !has_other(kind, name.as_str()) {
                         notes.push(format!(
