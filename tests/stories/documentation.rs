@@ -12,8 +12,8 @@
 //! - **The lines after a command** are lines of its output, stdout and stderr
 //!   as they come. Each must be there, in this order, but others may stand
 //!   between them; so leave out what doesn't matter. `…` stands for anything
-//!   within a line, and on a line of its own for any lines. Blank lines and
-//!   spaces at a line's end don't count. A command without such lines may
+//!   within a line, and on a line of its own for any lines. Blank lines don't
+//!   count, and several spaces count as one. A command without such lines may
 //!   print what it likes.
 //! - **A block with `file=PATH` in its tag**, such as `toml file=Cargo.toml`,
 //!   is written to that path, from the folder that the commands are in.
@@ -217,9 +217,14 @@ impl Desk {
 
 /// The first expected line that isn't printed, or not after those before it.
 fn missing<'a>(expected: &'a [String], printed: &str) -> Option<&'a str> {
-    let mut printed = printed.lines();
+    // The columns of a table are as wide as what stands in them.
+    let narrow = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut printed = printed.lines().map(narrow);
     let matter = expected.iter().filter(|line| !matches!(line.trim(), "" | "…"));
-    matter.map(String::as_str).find(|wanted| !printed.any(|line| fits(wanted, line.trim_end())))
+    matter.map(String::as_str).find(|wanted| {
+        let wanted = narrow(wanted);
+        !printed.any(|line| fits(&wanted, &line))
+    })
 }
 
 /// Whether a line is the wanted one, in which `…` stands for anything.
@@ -265,7 +270,7 @@ fn a_page_is_read_as_steps() {
 #[test]
 fn output_is_there_line_by_line_and_in_order() {
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-    let printed = "one 1\ntwo 22 two  \nthree\n";
+    let printed = "one 1\n  two 22   two  \nthree\n";
     assert_eq!(missing(&lines("one …\n…\nthree"), printed), None);
     assert_eq!(missing(&lines("two … two"), printed), None);
     assert_eq!(missing(&lines("three\none 1"), printed), Some("one 1"));
