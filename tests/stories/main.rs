@@ -2,4 +2,5 @@
 
 mod catalog_commands;
 mod plugin_lifecycle;
+mod runner;
 mod session;
