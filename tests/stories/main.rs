@@ -3,4 +3,5 @@
 mod catalog_commands;
 mod documentation;
 mod plugin_lifecycle;
+mod runner;
 mod session;
