@@ -64,6 +64,9 @@ impl App {
     pub fn plugin_layer(&self) -> Arc<PluginLayer> {
         if self.plugin_layer.borrow().is_none() {
             self.build_plugin_layer();
+            for plugin in self.built_plugin_layer().iter().flat_map(|layer| &layer.plugins) {
+                plugin.tell(self.output);
+            }
         }
         self.built_plugin_layer().unwrap_or_default()
     }
@@ -74,7 +77,8 @@ impl App {
     }
 
     /// Builds the plugin layer anew, after a change of what is installed, and
-    /// notes what is wrong with it.
+    /// notes what is wrong with it. What the plugins say while they run was
+    /// passed on when they were tried out.
     pub fn rebuild_plugin_layer(&self) {
         self.build_plugin_layer();
         self.warn(self.plugin_layer().warnings.iter().cloned());
@@ -86,9 +90,6 @@ impl App {
         } else {
             PluginLayer::rebuild(&self.stores(), &mut self.checked_files())
         };
-        for plugin in &layer.plugins {
-            plugin.tell(self.output);
-        }
         self.plugin_layer.replace(Some(Arc::new(layer)));
     }
 

@@ -3,6 +3,7 @@
 mod authors;
 mod catalog_commands;
 mod damage;
+mod documentation;
 mod drift;
 mod faulty_hooks;
 mod foreign_bytes;
@@ -10,6 +11,7 @@ mod from_a_folder;
 mod hostile_plugins;
 mod parallel;
 mod plugin_lifecycle;
+mod runner;
 mod scopes;
 mod session;
 mod several_plugins;

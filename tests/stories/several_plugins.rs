@@ -29,6 +29,7 @@ fn a_plugin_that_turned_bad_takes_nothing_with_it() {
         ("open:exit=3", "plugin-crashed"),
         ("thread-abort", "plugin-crashed"),
         ("close-all", "plugin-crashed"),
+        ("kill-runner", "runner-failed"),
         ("loop", "plugin-timed-out"),
         ("write=ff00000000", "plugin-lied"),
         ("types=9", "plugin-too-large"),

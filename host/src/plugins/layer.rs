@@ -2,9 +2,8 @@
 //! what the enabled ones brought. It is one value, and [`PluginLayer::rebuild`]
 //! is the one function that makes it, at the first need and after each change.
 
-use crate::catalog::{Kind, Layer, Scope};
+use crate::catalog::{Kind, Layer};
 use crate::diagnostic::Diagnostic;
-use crate::names::PluginName;
 use crate::output::Output;
 use crate::plugins::drift;
 use crate::plugins::inspect::Host;
@@ -80,23 +79,6 @@ impl PluginLayer {
             .filter_map(|plugin| plugin.brought.as_ref()?.as_ref().ok())
             .map(move |contribution| contribution.layer(kind))
             .filter(|layer| !layer.entries.is_empty())
-    }
-
-    /// The plugins that should be there and are not, by a fault of theirs or
-    /// of their files. What a person switched off is not among them.
-    pub fn out_by_fault(&self) -> impl Iterator<Item = &LayerPlugin> {
-        self.plugins.iter().filter(|plugin| {
-            matches!(plugin.brought, Some(Err(_)))
-                || matches!(plugin.installed.status, Status::Broken(_) | Status::Incompatible(_))
-        })
-    }
-
-    /// The one of this name that counts, and of this scope where one is given.
-    pub fn find(&self, name: &PluginName, scope: Option<Scope>) -> Option<&LayerPlugin> {
-        let named = |plugin: &&LayerPlugin| {
-            plugin.installed.name == *name && scope.is_none_or(|scope| scope == plugin.installed.scope)
-        };
-        self.plugins.iter().rfind(named)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::plugins::lockfile::{Build, Needs, Record};
 use crate::plugins::provides::Provides;
 use crate::plugins::run::{self, Candidate, Contribution};
 use crate::plugins::source::{Fetched, Source};
-use crate::plugins::status::{Installed, installed};
+use crate::plugins::status::{Installed, Status, installed};
 use crate::plugins::store::{CheckedFiles, Staged, Store, source_for_record, source_from_record};
 
 mod error;
@@ -146,6 +146,12 @@ impl<'a> Plugins<'a> {
                 help: plugin.help_when_previous_is_broken(),
             }
         })
+    }
+
+    /// Whether a global plugin of this name would be loaded, if no local one were.
+    fn has_global(&self, name: &str) -> bool {
+        self.find(name, Some(Scope::Global))
+            .is_ok_and(|plugin| matches!(plugin.status, Status::Enabled | Status::Shadowed))
     }
 
     /// How a plugin stands after a change.

@@ -69,10 +69,19 @@ pub fn run(candidates: &[Candidate]) -> Vec<Result<Contribution, Fault>> {
     let limits = Limits::in_force();
     let request =
         Request { limits, plugins: candidates.iter().map(|candidate| candidate.to_run.clone()).collect() };
-    let (mut ends, trouble) = match talk_to_runner(&request) {
-        Ok(ends) => (ends, "it ended early".to_owned()),
-        Err(error) => (IndexMap::new(), error.to_string()),
-    };
+    let (mut ends, mut trouble) = talk(&request);
+    if ends.len() < candidates.len() && candidates.len() > 1 {
+        // The runner is gone, perhaps by the hand of a plugin. Each one that is
+        // left gets a runner of its own, so that only the culprit has none.
+        for (index, candidate) in candidates.iter().enumerate() {
+            if !ends.contains_key(&index) {
+                let alone = Request { limits, plugins: vec![candidate.to_run.clone()] };
+                let (mut end, trouble_alone) = talk(&alone);
+                trouble = trouble_alone;
+                ends.extend(end.swap_remove(&0).map(|end| (index, end)));
+            }
+        }
+    }
     candidates
         .iter()
         .enumerate()
@@ -134,6 +143,14 @@ fn layers(candidate: &Candidate, entries: &[(Kind, String)]) -> Result<Vec<Layer
 
 type Ends = IndexMap<usize, (Ended, Vec<u8>)>;
 
+/// What the runner said, and what is wrong where it did not say all.
+fn talk(request: &Request) -> (Ends, String) {
+    match talk_to_runner(request) {
+        Ok(ends) => (ends, "it ended early".to_owned()),
+        Err(error) => (Ends::new(), error.to_string()),
+    }
+}
+
 /// Starts the runner and reads all it has to say, but waits for it no longer
 /// than its children may take.
 fn talk_to_runner(request: &Request) -> io::Result<Ends> {
@@ -143,8 +160,9 @@ fn talk_to_runner(request: &Request) -> io::Result<Ends> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    let rounds = u32::try_from(request.plugins.len()).unwrap_or(u32::MAX);
-    let patience = request.limits.wall().saturating_mul(rounds).saturating_add(Duration::from_secs(5));
+    // From one word of the runner to the next it takes at most as long as a
+    // child may run.
+    let patience = request.limits.wall().saturating_add(Duration::from_secs(5));
     let result = converse(&mut runner, request, patience);
     // Its children end with it.
     let _ = runner.kill();
@@ -169,7 +187,12 @@ fn converse(runner: &mut Child, request: &Request, patience: Duration) -> io::Re
     let mut ends = Ends::new();
     // The channel closes when the runner has said all, or nothing that can be
     // read any more.
-    while let Ok((ended, report)) = receiver.recv_timeout(patience) {
+    // When the machine stood still for a while, both clocks run out at once, and
+    // the runner needs a moment to say so.
+    let moment = Duration::from_secs(5);
+    while let Ok((ended, report)) =
+        receiver.recv_timeout(patience).or_else(|_| receiver.recv_timeout(moment))
+    {
         ends.insert(ended.plugin, (ended, report));
     }
     Ok(ends)

@@ -2,14 +2,12 @@
 //! prints, how long it takes, how it ends.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io::{self, PipeReader, Read};
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid, waitpid,
 };
@@ -87,16 +85,16 @@ struct Child {
     pid: Pid,
     deadline: Instant,
     /// Closed at its end.
-    report_pipe: Option<File>,
+    report_pipe: Option<PipeReader>,
     report: Vec<u8>,
-    output_pipe: Option<File>,
+    output_pipe: Option<PipeReader>,
     output: Vec<u8>,
 }
 
 impl Child {
     fn start(plugin: usize, to_run: &PluginToRun, limits: &Limits) -> io::Result<Self> {
-        let (report_pipe, report_end) = pipe_with(PipeFlags::CLOEXEC)?;
-        let (output_pipe, output_end) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (report_pipe, report_end) = io::pipe()?;
+        let (output_pipe, output_end) = io::pipe()?;
         for pipe in [&report_pipe, &output_pipe] {
             rustix::io::ioctl_fionbio(pipe, true)?;
         }
@@ -112,9 +110,9 @@ impl Child {
             plugin,
             pid,
             deadline: Instant::now() + limits.wall(),
-            report_pipe: Some(file(report_pipe)),
+            report_pipe: Some(report_pipe),
             report: Vec::new(),
-            output_pipe: Some(file(output_pipe)),
+            output_pipe: Some(output_pipe),
             output: Vec::new(),
         })
     }
@@ -164,13 +162,13 @@ impl Child {
 
 /// Reads what a pipe has without waiting, keeps at most `keep` bytes of it,
 /// and closes the pipe at its end.
-fn take(pipe: &mut Option<File>, kept: &mut Vec<u8>, keep: usize) {
-    let Some(file) = pipe else { return };
+fn take(pipe: &mut Option<PipeReader>, kept: &mut Vec<u8>, keep: usize) {
+    let Some(reader) = pipe else { return };
     let mut chunk = [0; 16 * 1024];
     // Bounded, so that one plugin that prints without end can't keep the
     // runner from looking at the others, or at the clock.
     for _ in 0..64 {
-        match file.read(&mut chunk) {
+        match reader.read(&mut chunk) {
             Ok(0) => {
                 *pipe = None;
                 return;
@@ -184,8 +182,4 @@ fn take(pipe: &mut Option<File>, kept: &mut Vec<u8>, keep: usize) {
             }
         }
     }
-}
-
-fn file(pipe: OwnedFd) -> File {
-    File::from(pipe)
 }

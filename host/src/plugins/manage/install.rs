@@ -91,7 +91,7 @@ impl Plugins<'_> {
         locked.commit()?;
 
         let mut notes = Vec::new();
-        if scope == Scope::Local && self.find(name.as_str(), Some(Scope::Global)).is_ok() {
+        if scope == Scope::Local && self.has_global(name.as_str()) {
             notes.push(format!("the global plugin {name} is shadowed by this one in this project"));
         }
         Ok(Outcome { plugin: self.again(&name, scope)?, before: None, changes, done, notes })

@@ -44,7 +44,7 @@ impl Plugins<'_> {
         let changes = Changes::between(&old.build.provides, &Provides::default(), &bundled());
         self.replace(&installed, Record { enabled: false, ..old.clone() })?;
         let mut notes = self.left_alone(&installed);
-        if installed.scope == Scope::Local && self.find(name, Some(Scope::Global)).is_ok() {
+        if installed.scope == Scope::Local && self.has_global(name) {
             notes.push(format!("the global plugin {name} is no longer shadowed"));
         }
         let plugin = self.again(&installed.name, installed.scope)?;

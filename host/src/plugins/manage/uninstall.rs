@@ -20,7 +20,7 @@ impl Plugins<'_> {
         };
         let changes = Changes::between(&brought, &Provides::default(), &bundled());
         let mut notes = self.left_alone(&installed);
-        if installed.scope == Scope::Local && self.find(name, Some(Scope::Global)).is_ok() {
+        if installed.scope == Scope::Local && self.has_global(name) {
             notes.push(format!("the global plugin {name} is no longer shadowed"));
         }
         if !dry_run {
