@@ -92,7 +92,7 @@ fn a_plugin_that_brings_too_much_is_refused() {
     world.tell(0, "types=20");
     let library = world.actor(0);
     world.ok(&["plugins", "install", library.to_str().unwrap(), "--dry-run"]);
-    let scripts = ["types=21", "types=20 skills:skill=one-more", "large-types=18", "types=10001"];
+    let scripts = ["types=21", "types=20 skills:skill=one-more", "types=10001"];
     insta::assert_snapshot!(installing(&mut world, &scripts));
 }
 

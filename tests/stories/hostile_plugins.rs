@@ -15,6 +15,8 @@ const RETURNS: &str = r#"
             // SAFETY: it breaks the promise that a string is UTF-8, on purpose.
             entry(unsafe { &RString::from_utf8_unchecked(bytes) })
         }
+        "large" => entry(&" ".repeat((1 << 20) + 1)),
+        "much" => ROk((0..17).map(|_| RString::from(" ".repeat(1 << 20))).collect()),
         "many" => ROk((0..3_000_000).map(|_| RString::new()).collect()),
         "deep" => entry(&("{\"name\":".to_owned() + &"[".repeat(100_000))),
         "forged" => {
@@ -57,6 +59,8 @@ fn what_no_author_could_return_by_mistake_is_refused_too() {
         r#"entries {"name":"a","name":"b"}"#,
         r#"entries {"name":"a"} {"name":"b"}"#,
         "bytes",
+        "large",
+        "much",
         "many",
         "deep",
         "forged",

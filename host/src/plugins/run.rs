@@ -190,8 +190,7 @@ fn converse(runner: &mut Child, request: &Request, patience: Duration) -> io::Re
     // When the machine stood still for a while, both clocks run out at once, and
     // the runner needs a moment to say so.
     let moment = Duration::from_secs(5);
-    while let Ok((ended, report)) =
-        receiver.recv_timeout(patience).or_else(|_| receiver.recv_timeout(moment))
+    while let Ok((ended, report)) = receiver.recv_timeout(patience).or_else(|_| receiver.recv_timeout(moment))
     {
         ends.insert(ended.plugin, (ended, report));
     }
