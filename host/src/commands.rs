@@ -203,9 +203,16 @@ pub fn run_and_print_sifted(command: &Command, app: &App, sift: impl FnOnce(&mut
     sift(&mut warnings);
     match result {
         Ok(answer) => {
-            let failed = answer.failed();
-            app.output.answer(&*answer, &warnings);
-            u8::from(failed)
+            let failed = !answer.failures().is_empty();
+            match app.output.answer(&*answer, &warnings) {
+                Ok(()) => u8::from(failed),
+                Err(error) => {
+                    let message = format!("the answer could not be written to standard output: {error}");
+                    let failure = Diagnostic::new("output-failed", message);
+                    Output { json: false, ..app.output }.failure(&failure, &[]);
+                    1
+                }
+            }
         }
         Err(failure) => {
             // The same place is not worth two messages.

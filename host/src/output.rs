@@ -37,9 +37,10 @@ pub trait Answer {
     fn json(&self) -> Value;
     /// For people.
     fn text(&self, page: &mut Page);
-    /// Whether a part of what was asked could not be done.
-    fn failed(&self) -> bool {
-        false
+    /// What of it could not be done, where the rest could. In JSON this is
+    /// part of the document.
+    fn failures(&self) -> Vec<&Diagnostic> {
+        Vec::new()
     }
 }
 
@@ -69,15 +70,22 @@ pub struct Output {
 
 impl Output {
     /// Prints an answer with the warnings that came up on the way.
-    pub fn answer(self, answer: &dyn Answer, warnings: &[Diagnostic]) {
+    ///
+    /// # Errors
+    /// When it can't be written, other than to a reader that has gone away, as
+    /// `head` does.
+    pub fn answer(self, answer: &dyn Answer, warnings: &[Diagnostic]) -> io::Result<()> {
         if self.json {
-            self.print_json(answer.json(), warnings);
-            return;
+            return self.print_json(answer.json(), warnings);
         }
         let mut page = Page::for_stdout();
         answer.text(&mut page);
-        print(&mut anstream::stdout().lock(), page.text());
+        let written = print(&mut anstream::stdout().lock(), page.text());
         self.warnings(warnings);
+        for failure in answer.failures() {
+            say(&self.rendered("error", BAD, failure));
+        }
+        written
     }
 
     /// Prints why there is no answer.
@@ -97,11 +105,13 @@ impl Output {
                     error.insert(key.into(), value);
                 }
             }
-            self.print_json(Value::Object(Map::from_iter([("error".to_owned(), error.into())])), warnings);
+            let document = Value::Object(Map::from_iter([("error".to_owned(), error.into())]));
+            // The exit code tells already that something went wrong.
+            let _ = self.print_json(document, warnings);
             return;
         }
         self.warnings(warnings);
-        print(&mut anstream::stderr().lock(), &self.rendered("error", BAD, failure));
+        say(&self.rendered("error", BAD, failure));
     }
 
     /// Prints warnings, unless they are not wanted.
@@ -113,7 +123,7 @@ impl Output {
         for warning in warnings {
             text.push_str(&self.rendered("warning", CAUTION, warning));
         }
-        print(&mut anstream::stderr().lock(), &text);
+        say(&text);
     }
 
     fn rendered(self, word: &str, style: Style, diagnostic: &Diagnostic) -> String {
@@ -132,7 +142,9 @@ impl Output {
     /// where that is wanted.
     pub fn detail(self, text: &str) {
         if self.verbosity == Verbosity::Verbose && !self.json {
-            print(&mut anstream::stderr().lock(), &format!("{DIM}{}{DIM:#}\n", clean(text)));
+            for line in text.lines() {
+                say(&format!("{DIM}{}{DIM:#}\n", clean(line)));
+            }
         }
     }
 
@@ -142,13 +154,13 @@ impl Output {
         Progress::start(what, is_terminal && self.verbosity >= Verbosity::Normal && !self.json)
     }
 
-    fn print_json(self, mut document: Value, warnings: &[Diagnostic]) {
+    fn print_json(self, mut document: Value, warnings: &[Diagnostic]) -> io::Result<()> {
         if let (false, Some(document)) = (warnings.is_empty(), document.as_object_mut()) {
             let warnings = warnings.iter().map(warning_json).collect::<Vec<_>>();
             document.insert("warnings".into(), warnings.into());
         }
         let text = if self.in_session { format!("{document}\n") } else { format!("{document:#}\n") };
-        print(&mut io::stdout().lock(), &text);
+        print(&mut io::stdout().lock(), &text)
     }
 
     /// Shows that something slow goes on.
@@ -157,17 +169,29 @@ impl Output {
     }
 }
 
+/// Writes to stderr. Where that can't be written to, nobody can be told.
+fn say(text: &str) {
+    let _ = print(&mut anstream::stderr().lock(), text);
+}
+
 fn warning_json(warning: &Diagnostic) -> Value {
     serde_json::to_value(warning).unwrap_or_else(|_| warning.message.clone().into())
 }
 
 /// A diagnostic in the form that people read, on a terminal of this width.
 fn rendered(word: &str, style: Style, diagnostic: &Diagnostic, width: Option<usize>) -> String {
-    let message = folded(&clean(&diagnostic.message), word.len() + 2, 2, width);
-    let mut text = format!("{style}{word}{style:#}: {message}\n");
+    // Only the first line is ours to begin: others may hold what a plugin said,
+    // and must not pass for a line of replio's.
+    let message = clean(&diagnostic.message);
+    let mut lines = message.lines();
+    let first = folded(lines.next().unwrap_or_default(), word.len() + 2, 2, width);
+    let mut text = format!("{style}{word}{style:#}: {first}\n");
+    for line in lines {
+        let _ = writeln!(text, "  {DIM}|{DIM:#} {}", folded(line, 4, 4, width));
+    }
     if let Some(file) = &diagnostic.file {
         let file = file.display().to_string();
-        let _ = write!(text, "  {DIM}-->{DIM:#} {}", clean(&file));
+        let _ = write!(text, "  {DIM}-->{DIM:#} {}", clean_line(&file));
         if let (Some(line), Some(column)) = (diagnostic.line, diagnostic.column) {
             let _ = write!(text, ":{line}:{column}");
         }
@@ -200,9 +224,12 @@ fn folded(text: &str, first: usize, indent: usize, width: Option<usize>) -> Stri
     folded
 }
 
-/// Writes text out. A reader that has gone away, as `head` does, is no error.
-fn print(to: &mut impl Write, text: &str) {
-    let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+/// Writes text out. A reader that has gone away is no error.
+fn print(to: &mut impl Write, text: &str) -> io::Result<()> {
+    match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Text from outside, with everything escaped that could move a terminal's

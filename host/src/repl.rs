@@ -177,7 +177,7 @@ impl Session {
     }
 
     fn help(&self) -> Outcome {
-        self.output().answer(&Help::of(&commands::definition()), &[]);
+        let _ = self.output().answer(&Help::of(&commands::definition()), &[]);
         Outcome::Done
     }
 
@@ -236,7 +236,7 @@ impl Session {
             let _ = error.print();
         } else if is_help {
             let output = Output { json, ..self.output() };
-            output.answer(&Help::text(error.to_string()), &[]);
+            let _ = output.answer(&Help::text(error.to_string()), &[]);
         } else {
             let output = Output { json, ..self.output() };
             output.failure(&commands::usage_failure(error), &[]);

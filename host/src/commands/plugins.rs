@@ -168,8 +168,10 @@ pub(super) fn run<'a>(arguments: &'a Arguments, app: &'a App) -> CommandResult<'
     match arguments.verb.as_ref().unwrap_or(&Verb::List) {
         Verb::List => {
             let (installed, warnings) = plugins.installed();
+            let is_partial = !warnings.is_empty();
             app.warn(warnings);
-            Ok(Box::new(List { plugins: installed, has_project: app.places.project().is_some() }))
+            let has_project = app.places.project().is_some();
+            Ok(Box::new(List { plugins: installed, is_partial, has_project }))
         }
         Verb::Show { name, scope } => {
             Ok(Box::new(shown::Shown::of(plugins.find(name, scope.scope()).map_err(Diagnostic::from)?)))
@@ -246,19 +248,20 @@ fn each(
     dry_run: bool,
     act: impl Fn(&str, Option<Scope>) -> Result<Outcome, Diagnostic>,
 ) -> Several {
+    let mut results: Vec<(String, Result<Outcome, Diagnostic>)> = Vec::new();
     let chosen: Vec<(String, Option<Scope>)> = if names.is_empty() {
-        let (installed, warnings) = plugins.installed();
-        app.warn(warnings);
+        let (installed, unreadable) = plugins.installed();
+        // What is in a list that can't be read is not known to be all right.
+        results.extend(unreadable.into_iter().map(|error| ("plugins.lock".to_owned(), Err(error))));
         let in_scope = installed.iter().filter(|plugin| scope.is_none_or(|scope| scope == plugin.scope));
         in_scope.map(|plugin| (plugin.name.to_string(), Some(plugin.scope))).collect()
     } else {
         names.iter().map(|name| (name.clone(), scope)).collect()
     };
-    let results = chosen.into_iter().map(|(name, scope)| {
+    results.extend(chosen.into_iter().map(|(name, scope)| {
         let result = act(&name, scope);
         (name, result)
-    });
-    let results: Vec<_> = results.collect();
+    }));
     let has_changed = |result: &Result<Outcome, Diagnostic>| {
         result.as_ref().is_ok_and(|outcome| !matches!(outcome.done, Done::Verified | Done::UpToDate))
     };

@@ -21,7 +21,7 @@ impl Progress {
             return Self { spinner: None };
         }
         if !std::io::stderr().is_terminal() {
-            super::print(&mut std::io::stderr().lock(), &format!("{what}\n"));
+            let _ = super::print(&mut std::io::stderr().lock(), &format!("{what}\n"));
             return Self { spinner: None };
         }
         let spinner = ProgressBar::new_spinner().with_message(what);

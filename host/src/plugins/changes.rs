@@ -1,11 +1,11 @@
 //! What an install, an update or a removal adds, removes and changes: a
 //! function of what there was and what there is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Kind, Layer};
+use crate::catalog::{Action, Category, Kind, Layer, Loosened, loosened};
 use crate::names::EntryName;
 use crate::plugins::provides::{Fields, Provides};
 
@@ -21,6 +21,18 @@ pub struct Changes {
     pub changed: Vec<Change>,
     /// Bundled entries that are overridden, with the fields.
     pub overrides: Vec<Change>,
+    /// Permissions that are looser than what holds without the change: what is
+    /// bundled, and what the plugin said before.
+    pub looser: Vec<Looser>,
+}
+
+/// A permission of a type that became looser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looser {
+    /// The type.
+    pub name: EntryName,
+    /// The permission, and what it was and is.
+    pub loosened: Loosened,
 }
 
 /// One entry, and the fields it is about.
@@ -54,6 +66,7 @@ impl Changes {
             }
         }
         let bundled = Provides::of(bundled);
+        changes.looser = looser(before, after, &bundled);
         for (kind, name, fields) in after.entries() {
             if let Some(below) = bundled.of_kind(kind).get(name) {
                 let overridden = overriding(kind, name, below, fields);
@@ -80,7 +93,52 @@ impl Changes {
             "removed": list(&self.removed),
             "changed": list(&self.changed),
             "overrides": list(&self.overrides),
+            "looser": self.looser.iter().map(Looser::json).collect::<Vec<_>>(),
         })
+    }
+}
+
+impl Looser {
+    fn json(&self) -> Value {
+        let Loosened { category, before, after } = self.loosened;
+        json!({ "name": self.name, "category": category, "before": before, "after": after })
+    }
+}
+
+/// The permissions of types that were there before, bundled or from the plugin,
+/// and are looser with what the plugin says now.
+fn looser(before: &Provides, after: &Provides, bundled: &Provides) -> Vec<Looser> {
+    let says = |provides: &Provides, name: &EntryName| {
+        provides.of_kind(Kind::Type).get(name).map(|fields| fields.get("tool_permission").cloned())
+    };
+    let mut looser = Vec::new();
+    for name in after.of_kind(Kind::Type).keys() {
+        let (below, was, is) = (says(bundled, name), says(before, name), says(after, name));
+        if below.is_none() && was.is_none() {
+            continue;
+        }
+        let merged = |above: &Option<Option<Value>>| {
+            let mut permissions = BTreeMap::new();
+            for value in [&below, above].into_iter().flatten().flatten() {
+                merge_permission(&mut permissions, value);
+            }
+            permissions
+        };
+        let loosened = loosened(&merged(&was), &merged(&is));
+        looser.extend(loosened.into_iter().map(|loosened| Looser { name: name.clone(), loosened }));
+    }
+    looser
+}
+
+/// Puts what a layer says on top: category by category, `null` for a reset.
+fn merge_permission(permissions: &mut BTreeMap<Category, Action>, value: &Value) {
+    let Value::Object(said) = value else { return permissions.clear() };
+    for (category, action) in said {
+        let Ok(category) = category.parse::<Category>() else { continue };
+        match action.as_str().and_then(|action| action.parse().ok()) {
+            Some(action) => drop(permissions.insert(category, action)),
+            None => drop(permissions.remove(&category)),
+        }
     }
 }
 
@@ -145,6 +203,31 @@ mod tests {
         assert_eq!(fields(&changes.added), [("d", "tags".to_owned())]);
         assert_eq!(fields(&changes.removed), [("b", String::new())]);
         assert_eq!(fields(&changes.changed), [("a", "system_prompt".to_owned())]);
+    }
+
+    #[test]
+    fn a_permission_that_becomes_looser_is_told_from_one_that_becomes_stricter() {
+        let bundled = layer(r#"{"a": {"tool_permission": {"bash": "deny", "web": "allow"}}}"#);
+        let first = layer(
+            r#"{"a": {"tool_permission": {"bash": "ask", "web": "deny"}}, "own": {"tool_permission": {"edit": "deny"}}}"#,
+        );
+        let second = layer(r#"{"a": {"tool_permission": null}, "own": {}}"#);
+        let told = |before: &Provides, after: &Layer| {
+            let changes = Changes::between(
+                before,
+                &Provides::of(std::slice::from_ref(after)),
+                std::slice::from_ref(&bundled),
+            );
+            let one = |looser: &Looser| {
+                let Loosened { category, before, after } = looser.loosened;
+                format!("{} {category} {before} {after}", looser.name)
+            };
+            changes.looser.iter().map(one).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&Provides::default(), &first), ["a bash deny ask"]);
+        let recorded = Provides::of(std::slice::from_ref(&first));
+        assert_eq!(told(&recorded, &second), ["a web deny allow", "own edit deny ask"]);
+        assert_eq!(told(&recorded, &first), [] as [&str; 0]);
     }
 
     #[test]

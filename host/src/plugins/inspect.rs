@@ -61,6 +61,8 @@ pub struct About {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum InspectError {
+    #[error("there is no {}", .0.display())]
+    Missing(PathBuf),
     #[error("{} can't be read: {error}", path.display())]
     Read { path: PathBuf, error: std::io::Error },
     #[error("{} is {what}, not a file", path.display())]
@@ -85,6 +87,7 @@ impl InspectError {
     /// The word for scripts.
     pub fn code(&self) -> &'static str {
         match self {
+            Self::Missing(_) => "source-missing",
             Self::Read { .. } => "library-unreadable",
             Self::NotAFile { .. } | Self::TooLarge { .. } | Self::NotALibrary { .. } => "not-a-library",
             Self::NotAPlugin { .. } => "not-a-plugin",
@@ -96,9 +99,10 @@ impl InspectError {
     /// What to do next.
     pub fn help(&self) -> String {
         match self {
+            Self::Missing(_) => "check the path; a library is there once it is built".into(),
             Self::Read { .. } => "check the path and its permissions".into(),
             Self::NotAFile { what: "a folder", .. } => {
-                "give the library inside it, or a folder that holds a Cargo.toml".into()
+                "give the library itself; `cargo build --release` puts a crate's into target/release".into()
             }
             Self::NotAFile { .. } | Self::TooLarge { .. } => "give the path of the library itself".into(),
             Self::NotALibrary { reason: NotALibrary::Damaged(_), .. } => {
@@ -156,20 +160,17 @@ pub fn inspect_bytes(bytes: Vec<u8>, path: &Path) -> Result<Inspection, InspectE
 /// # Errors
 /// When it is no regular file, too large, or can't be read.
 pub fn read_library(path: &Path) -> Result<Vec<u8>, InspectError> {
-    read_regular_file(path, LARGEST_LIBRARY)
-        .and_then(|bytes| bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound).into()))
-        .map_err(|error| {
-            let path = path.to_owned();
-            match error {
-                ReadError::System(error) => InspectError::Read { path, error },
-                ReadError::DeadLink => {
-                    InspectError::Read { path, error: io::Error::other(error.to_string()) }
-                }
-                ReadError::Folder => InspectError::NotAFile { path, what: "a folder" },
-                ReadError::Special => InspectError::NotAFile { path, what: "a device, a socket or a FIFO" },
-                ReadError::TooLarge(size) => InspectError::TooLarge { path, size },
-            }
-        })
+    let bytes = read_regular_file(path, LARGEST_LIBRARY).map_err(|error| {
+        let path = path.to_owned();
+        match error {
+            ReadError::System(error) => InspectError::Read { path, error },
+            ReadError::DeadLink => InspectError::Read { path, error: io::Error::other(error.to_string()) },
+            ReadError::Folder => InspectError::NotAFile { path, what: "a folder" },
+            ReadError::Special => InspectError::NotAFile { path, what: "a device, a socket or a FIFO" },
+            ReadError::TooLarge(size) => InspectError::TooLarge { path, size },
+        }
+    })?;
+    bytes.ok_or_else(|| InspectError::Missing(path.to_owned()))
 }
 
 impl About {

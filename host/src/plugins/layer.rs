@@ -102,7 +102,7 @@ impl LayerPlugin {
             Some(Err(fault)) => (&[], &fault.output),
             None => return,
         };
-        for line in log {
+        for line in log.iter().flat_map(|text| text.lines()) {
             output.detail(&format!("plugin {}: {line}", self.installed.name));
         }
         for line in printed.lines() {

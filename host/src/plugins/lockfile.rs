@@ -107,6 +107,12 @@ impl Lockfile {
         match read_document(path) {
             Ok(None) => Ok(Self::default()),
             Ok(Some(document)) => Self::from_document(document).map_err(|error| error.file(path)),
+            Err(error) if matches!(error.code, "unreadable" | "not-a-file") => {
+                let message = format!("the list of installed plugins can't be looked at: {}", error.message);
+                Err(Diagnostic::new("lock-unreadable", message)
+                    .help("check what the file and the folders above it are, and whether you may read them")
+                    .file(path))
+            }
             Err(error) => Err(damaged(error)),
         }
     }

@@ -100,17 +100,20 @@ impl<'a> Plugins<'a> {
     /// unless a scope is given.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is none, or it can't be told which one is meant, since a list
+    /// that might have it can't be read.
     pub fn find(&self, name: &str, scope: Option<Scope>) -> Result<Installed, ManageError> {
-        let (plugins, mut warnings) = self.installed();
+        let (plugins, _) = self.installed();
+        let stores = self.stores();
+        // The local list comes first, and one that can't be read may have it.
+        for store in stores.iter().rev().filter(|store| scope.is_none_or(|scope| scope == store.scope())) {
+            let has_it = |plugin: &&Installed| plugin.scope == store.scope() && plugin.name.as_str() == name;
+            if let Some(plugin) = plugins.iter().find(has_it) {
+                return Ok(plugin.clone());
+            }
+            store.read()?;
+        }
         let in_scope = |plugin: &&Installed| scope.is_none_or(|scope| scope == plugin.scope);
-        if let Some(plugin) = plugins.iter().filter(in_scope).rfind(|plugin| plugin.name.as_str() == name) {
-            return Ok(plugin.clone());
-        }
-        // It may be in a list that can't be read; then that is what is wrong.
-        if let Some(warning) = warnings.pop() {
-            return Err(warning.into());
-        }
         let names = plugins.iter().filter(in_scope).map(|plugin| plugin.name.as_str());
         Err(ManageError::NotInstalled {
             name: name.to_owned(),
@@ -239,7 +242,7 @@ impl<'a> Plugins<'a> {
     }
 
     fn tell(&self, name: &PluginName, contribution: &Contribution) {
-        for line in &contribution.log {
+        for line in contribution.log.iter().flat_map(|text| text.lines()) {
             self.output.detail(&format!("plugin {name}: {line}"));
         }
         for line in contribution.output.lines() {

@@ -69,7 +69,8 @@ impl Source {
         if text.to_str().is_some_and(|text| text.contains("://") || text.starts_with("git@")) {
             return Err(SourceError::Address(text.display().to_string()));
         }
-        let path = current.join(text);
+        // Without the `.` in it that would only be noise in messages.
+        let path: PathBuf = current.join(text).components().collect();
         let path = match path.canonicalize() {
             Ok(whole) => keeping_its_name(&path).unwrap_or(whole),
             // A link that leads nowhere; reading it tells why.

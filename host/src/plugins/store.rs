@@ -180,7 +180,7 @@ pub fn source_for_record(source: &Path, project: Option<&Path>) -> String {
 /// The place of a source that was recorded.
 pub fn source_from_record(source: &str, project: Option<&Path>) -> PathBuf {
     match project {
-        Some(project) => project.join(source),
+        Some(project) => project.join(source.strip_prefix("./").unwrap_or(source)),
         None => PathBuf::from(source),
     }
 }

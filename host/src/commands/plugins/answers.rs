@@ -4,16 +4,19 @@ use anstyle::Style;
 use serde_json::{Value, json};
 
 use super::shown::plugin_json;
-use crate::catalog::Scope;
+use crate::catalog::{Loosened, Scope};
 use crate::diagnostic::Diagnostic;
-use crate::output::{Answer, BAD, CAUTION, Cell, DIM, GOOD, NAME, Page, clean};
+use crate::output::{Answer, BAD, CAUTION, Cell, DIM, GOOD, NAME, Page, clean, clean_line};
 use crate::plugins::changes::{Change, Changes};
-use crate::plugins::manage::{Done, Outcome};
+use crate::plugins::manage::{Done, Outcome, bundled};
+use crate::plugins::provides::Provides;
 use crate::plugins::status::{Installed, Status};
 
 /// The installed plugins.
 pub(super) struct List {
     pub(super) plugins: Vec<Installed>,
+    /// A list of plugins could not be read, so there may be more.
+    pub(super) is_partial: bool,
     pub(super) has_project: bool,
 }
 
@@ -23,6 +26,10 @@ impl Answer for List {
     }
 
     fn text(&self, page: &mut Page) {
+        if self.plugins.is_empty() && self.is_partial {
+            page.line("Which plugins are installed is not known: their list can't be read.");
+            return;
+        }
         if self.plugins.is_empty() {
             page.line("No plugins are installed.");
             let scope = if self.has_project { "" } else { " --global" };
@@ -59,7 +66,7 @@ pub(super) fn standing(plugin: &Installed, page: &mut Page) {
         plugin.name,
         plugin.scope,
         plugin.status.word(),
-        clean(&reason)
+        clean_line(&reason)
     ));
     if let Some(help) = plugin.help() {
         page.line(format!("  {GOOD}help{GOOD:#}: {}", clean(&help)));
@@ -116,21 +123,13 @@ impl Answer for Several {
         if self.results.is_empty() {
             page.line("No plugins are installed.");
         }
-        for (_, result) in &self.results {
-            match result {
-                Ok(outcome) => outcome_text(outcome, self.dry_run, page),
-                Err(error) => {
-                    page.line(format!("{BAD}failed{BAD:#}: {}", clean(&error.message)));
-                    if let Some(help) = &error.help {
-                        page.line(format!("  {GOOD}help{GOOD:#}: {}", clean(help)));
-                    }
-                }
-            }
+        for outcome in self.results.iter().filter_map(|(_, result)| result.as_ref().ok()) {
+            outcome_text(outcome, self.dry_run, page);
         }
     }
 
-    fn failed(&self) -> bool {
-        self.results.iter().any(|(_, result)| result.is_err())
+    fn failures(&self) -> Vec<&Diagnostic> {
+        self.results.iter().filter_map(|(_, result)| result.as_ref().err()).collect()
     }
 }
 
@@ -203,7 +202,7 @@ fn headline(outcome: &Outcome, dry_run: bool) -> String {
 }
 
 fn changes_text(outcome: &Outcome, page: &mut Page) {
-    let Changes { added, removed, changed, overrides } = &outcome.changes;
+    let Changes { added, removed, changed, overrides, looser } = &outcome.changes;
     let speaks_of_all =
         matches!(outcome.done, Done::Installed | Done::Updated | Done::Reinstalled | Done::RolledBack);
     if outcome.changes.is_empty() && speaks_of_all {
@@ -214,11 +213,18 @@ fn changes_text(outcome: &Outcome, page: &mut Page) {
         };
         page.line(format!("  {DIM}{what}{DIM:#}"));
     }
+    let bundled = Provides::of(&bundled());
     for (mark, style, changes) in [("+", GOOD, added), ("-", BAD, removed), ("~", CAUTION, changed)] {
         for change in changes {
-            let fields = if mark == "~" { format!(": {}", fields(change)) } else { String::new() };
+            let is_bundled = bundled.of_kind(change.kind).contains_key(&change.name);
+            let more = match mark {
+                "~" => format!(": {}", fields(change)),
+                "+" if is_bundled => " over the bundled one".to_owned(),
+                "-" if is_bundled => ", and the bundled one stays".to_owned(),
+                _ => String::new(),
+            };
             page.line(format!(
-                "  {style}{mark}{style:#} {:<5} {NAME}{}{NAME:#}{fields}",
+                "  {style}{mark}{style:#} {:<5} {NAME}{}{NAME:#}{more}",
                 change.kind, change.name
             ));
         }
@@ -233,6 +239,13 @@ fn changes_text(outcome: &Outcome, page: &mut Page) {
             change.kind,
             change.name,
             if change.fields.is_empty() { "no field".to_owned() } else { fields(change) }
+        ));
+    }
+    for looser in looser {
+        let Loosened { category, before, after } = looser.loosened;
+        page.line(format!(
+            "  {CAUTION}{category} is looser now in type {}: {before} before, {after} from now on{CAUTION:#}",
+            looser.name
         ));
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::CommandResult;
 use crate::diagnostic::Diagnostic;
-use crate::output::{Answer, BAD, DIM, GOOD, NAME, Page, clean};
+use crate::output::{Answer, BAD, DIM, GOOD, NAME, Page, clean, clean_line};
 use crate::plugins::changes::Changes;
 use crate::plugins::inspect::{self, Host, Incompatibility, Inspection};
 
@@ -61,7 +61,7 @@ impl Answer for Inspected {
         page.line(format!("{NAME}{}{NAME:#} {}", about.name, about.version));
         let mut line = |key: &str, value: &str| {
             if !value.is_empty() {
-                page.line(format!("  {DIM}{key:<12}{DIM:#} {}", clean(value)));
+                page.line(format!("  {DIM}{key:<12}{DIM:#} {}", clean_line(value)));
             }
         };
         line("description", about.description.as_deref().unwrap_or_default());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::answers::{scope_in_words, standing, status_style};
 use crate::catalog::Kind;
-use crate::output::{Answer, DIM, NAME, Page, clean};
+use crate::output::{Answer, DIM, NAME, Page, clean_line};
 use crate::plugins::changes::Changes;
 use crate::plugins::inspect::{self, About};
 use crate::plugins::manage::bundled;
@@ -58,7 +58,7 @@ impl Answer for Shown {
         ));
         let mut line = |key: &str, value: &str| {
             if !value.is_empty() {
-                page.line(format!("  {DIM}{key:<12}{DIM:#} {}", clean(value)));
+                page.line(format!("  {DIM}{key:<12}{DIM:#} {}", clean_line(value)));
             }
         };
         if let Some(about) = &self.about {

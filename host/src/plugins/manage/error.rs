@@ -1,5 +1,7 @@
 //! Why a verb could not be done.
 
+use std::path::PathBuf;
+
 use semver::Version;
 
 use crate::catalog::{Kind, Scope};
@@ -29,8 +31,17 @@ pub enum ManageError {
     Other(Box<Diagnostic>),
     #[error("plugin {name} has the digest {found}, and {expected} was asked for")]
     Digest { name: PluginName, expected: Digest, found: Digest },
-    #[error("plugin {name} is installed already, as version {installed} with other content")]
-    OtherInstalled { name: PluginName, installed: Version, scope: Scope },
+    #[error(
+        "plugin {name} is installed already, as version {installed}; this is version {found}, with other content"
+    )]
+    OtherInstalled {
+        name: PluginName,
+        installed: Version,
+        found: Version,
+        scope: Scope,
+        /// Where it comes from, when that is not the recorded source.
+        from: Option<PathBuf>,
+    },
     #[error("plugin {name} is installed already, and its record in plugins.lock can't be read")]
     BadRecord { name: PluginName },
     #[error("plugin {plugin} brings the {} {entry}, which plugin {other} brings too", kind.described())]
@@ -98,9 +109,12 @@ impl ManageError {
             Self::Digest { .. } => {
                 "fetch the file again, or ask whoever gave you the digest; nothing was changed".into()
             }
-            Self::OtherInstalled { name, scope, .. } => {
+            Self::OtherInstalled { name, installed, found, scope, from } => {
+                let from =
+                    from.as_ref().map(|from| format!(" --from {}", from.display())).unwrap_or_default();
                 let scope = if *scope == Scope::Global { " --global" } else { "" };
-                format!("`replio plugins update {name} --from SOURCE{scope}` replaces it")
+                let downgrade = if found < installed { " --allow-downgrade" } else { "" };
+                format!("`replio plugins update {name}{from}{scope}{downgrade}` replaces it")
             }
             Self::BadRecord { name } => format!("`replio plugins uninstall {name}`, then install it again"),
             Self::Collision { other, .. } => {

@@ -8,9 +8,9 @@ use crate::plugins::changes::Changes;
 use crate::plugins::digest::Digest;
 use crate::plugins::lockfile::Record;
 use crate::plugins::provides::Provides;
-use crate::plugins::source::Source;
+use crate::plugins::source::{Fetched, Source};
 use crate::plugins::status::{Installed, Status};
-use crate::plugins::store::CheckedFiles;
+use crate::plugins::store::{CheckedFiles, source_from_record};
 
 /// What is to be installed, and where.
 #[derive(Debug)]
@@ -43,8 +43,7 @@ impl Plugins<'_> {
         if let Some(record) = store.read()?.get(&name) {
             let record = record.as_ref().map_err(|_| ManageError::BadRecord { name: name.clone() })?;
             if record.build.sha256 != sha256 {
-                let installed = record.build.version.clone();
-                return Err(ManageError::OtherInstalled { name, installed, scope });
+                return Err(self.other_installed(record, request, &fetched, &source));
             }
             if store.check(&record.build, &mut CheckedFiles::none()).is_ok() || request.dry_run {
                 return Ok(Outcome::quiet(self.again(&name, scope)?, Done::AlreadyInstalled));
@@ -81,10 +80,7 @@ impl Plugins<'_> {
                 locked.lockfile.put(&name, repaired);
                 Done::Repaired
             }
-            Some(Ok(there)) => {
-                let installed = there.build.version.clone();
-                return Err(ManageError::OtherInstalled { name, installed, scope });
-            }
+            Some(Ok(there)) => return Err(self.other_installed(there, request, &fetched, &source)),
             Some(Err(_)) => return Err(ManageError::BadRecord { name }),
         };
         locked.keep(&sha256, staged)?;
@@ -95,5 +91,23 @@ impl Plugins<'_> {
             notes.push(format!("the global plugin {name} is shadowed by this one in this project"));
         }
         Ok(Outcome { plugin: self.again(&name, scope)?, before: None, changes, done, notes })
+    }
+
+    fn other_installed(
+        &self,
+        there: &Record,
+        request: &InstallRequest,
+        fetched: &Fetched,
+        source: &Source,
+    ) -> ManageError {
+        let about = &fetched.inspection.about;
+        let recorded = source_from_record(&there.build.source, self.project_of(request.scope));
+        ManageError::OtherInstalled {
+            name: about.name.clone(),
+            installed: there.build.version.clone(),
+            found: about.version.clone(),
+            scope: request.scope,
+            from: (recorded != source.path()).then(|| request.source.clone()),
+        }
     }
 }

@@ -107,7 +107,8 @@ pub(super) fn build(package: &Package, pass_on: bool) -> Result<PathBuf, BuildEr
     let folder = package.manifest.parent().unwrap_or(Path::new("."));
     let output =
         cargo(folder, ["build", "--release", "--lib", "--message-format", "json-render-diagnostics"])?;
-    if pass_on {
+    // What the compiler warns of is worth a look, most of all for the author.
+    if pass_on || output.stderr.windows(9).any(|window| window == b"\nwarning:") {
         eprint!("{}", crate::output::clean(&String::from_utf8_lossy(&output.stderr)));
     }
     if !output.status.success() {
