@@ -15,6 +15,8 @@ pub use read::{ReadError, read_regular_file};
 /// How the name of a file begins that is still being written.
 const UNFINISHED: &str = ".replio-";
 
+/// How the names of folders begin that [`temporary_folder`] makes.
+pub const TEMPORARY: &str = "replio-";
 /// How long to wait for another process that holds a lock.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -74,9 +76,11 @@ pub fn create_folder(path: &Path) -> Result<(), FileError> {
 /// When the system refuses; what was there before is then untouched.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let temporary = write_beside(path, bytes)?;
-    if let Ok(existing) = fs::metadata(path) {
-        fs::set_permissions(temporary.path(), existing.permissions())
+    let existing = fs::metadata(path).ok().map(|existing| existing.permissions());
+    let temporary = write_beside(path, bytes, existing.clone())?;
+    if let Some(existing) = existing {
+        // The umask may have taken from them.
+        fs::set_permissions(temporary.path(), existing)
             .map_err(FileError::new("set the permissions of", path))?;
     }
     temporary.persist(path).map_err(|error| FileError::new("replace", path)(error.error))?;
@@ -89,7 +93,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// # Errors
 /// When it is there, or the system refuses.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    write_beside(path, bytes)?
+    write_beside(path, bytes, None)?
         .persist_noclobber(path)
         .map_err(|error| FileError::new("write", path)(error.error))?;
     settle(path);
@@ -117,7 +121,7 @@ pub fn write_read_only(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// When the system refuses.
 pub fn temporary_folder(within: &Path) -> Result<tempfile::TempDir, FileError> {
     tempfile::Builder::new()
-        .prefix("replio-")
+        .prefix(TEMPORARY)
         .tempdir_in(within)
         .map_err(FileError::new("make a folder in", within))
 }
@@ -180,8 +184,8 @@ impl Lock {
     /// # Errors
     /// When the system refuses, or another process holds it for a minute.
     pub fn file(path: &Path) -> Result<Self, FileError> {
-        let open = File::options().create(true).truncate(false).write(true).open(path);
-        Self::take(open.map_err(FileError::new("open the lock", path))?, path)
+        let file = open_lock(path, true).map_err(FileError::new("open the lock", path))?;
+        Self::take(file, path)
     }
 
     /// Locks a folder for a change of the files in it.
@@ -190,13 +194,15 @@ impl Lock {
     /// As for [`Lock::file`].
     pub fn folder(path: &Path) -> Result<Self, FileError> {
         // A folder can be locked itself on Unix, which leaves no file behind.
-        Self::take(File::open(path).map_err(FileError::new("open the folder", path))?, path)
+        let lock = Self::take(File::open(path).map_err(FileError::new("open the folder", path))?, path)?;
+        remove_unfinished(path, Duration::from_mins(1));
+        Ok(lock)
     }
 
     /// Whether the lock at this path is held by nobody; `None` where there is
     /// no such file.
     pub fn is_free(path: &Path) -> Option<bool> {
-        let file = File::open(path).ok()?;
+        let file = open_lock(path, false).ok()?;
         Some(file.try_lock().is_ok())
     }
 
@@ -217,17 +223,56 @@ impl Lock {
     }
 }
 
-/// Removes what writes that were killed left in a folder in which nobody is
-/// writing. What can't be removed is left for the next time.
-pub fn remove_unfinished(folder: &Path) {
+/// Opens a lock file, but nothing else that might have its name: a link could
+/// lead out of the folder, and a pipe would hang.
+fn open_lock(path: &Path, create: bool) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(create).truncate(false).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+}
+
+/// Refuses a folder that is a link: what is removed in it would be removed
+/// somewhere else.
+///
+/// # Errors
+/// When it is one.
+pub fn refuse_link(path: &Path) -> Result<(), FileError> {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_symlink() => {
+            Err(FileError::new("use", path)(io::Error::other("it is a link, and must be a folder")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes what writes that were killed left in a folder, when it is at least
+/// this old: nobody takes longer to write a file. What can't be removed is left
+/// for the next time.
+pub fn remove_unfinished(folder: &Path, age: Duration) {
+    let is_old = |metadata: io::Result<fs::Metadata>| {
+        let written = metadata.and_then(|metadata| metadata.modified());
+        written.is_ok_and(|written| written.elapsed().is_ok_and(|elapsed| elapsed >= age))
+    };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+        let is_ours = entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
+        if is_ours && is_old(entry.metadata()) {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-fn write_beside(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, FileError> {
+fn write_beside(
+    path: &Path,
+    bytes: &[u8],
+    permissions: Option<fs::Permissions>,
+) -> Result<tempfile::NamedTempFile, FileError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_folder(folder)?;
     let mut builder = tempfile::Builder::new();
@@ -235,9 +280,12 @@ fn write_beside(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, Fi
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any program would make it; the user's umask takes from it.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        // Never wider than those of the file that it replaces, and else as any
+        // program would make it; the user's umask takes from it.
+        builder.permissions(permissions.unwrap_or(fs::Permissions::from_mode(0o666)));
     }
+    #[cfg(not(unix))]
+    let _ = permissions;
     let mut temporary = builder.tempfile_in(folder).map_err(FileError::new("write in", folder))?;
     temporary.write_all(bytes).map_err(FileError::new("write", path))?;
     temporary.as_file().sync_all().map_err(FileError::new("write", path))?;

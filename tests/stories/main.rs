@@ -1,5 +1,6 @@
 //! What people do with replio, and what it answers.
 
+mod attacks;
 mod authors;
 mod catalog_commands;
 mod damage;

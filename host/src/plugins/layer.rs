@@ -37,6 +37,17 @@ pub struct LayerPlugin {
 impl PluginLayer {
     /// Runs every enabled plugin of these stores and collects what they bring.
     pub fn rebuild(stores: &[Store], checked: &mut CheckedFiles) -> Self {
+        let layer = Self::build(stores, checked);
+        // Another process may have updated or removed a plugin while this one
+        // was about to open it.
+        let has_failed = layer.plugins.iter().any(|plugin| matches!(plugin.brought, Some(Err(_))));
+        if has_failed && !layer.is_current(stores, checked) {
+            return Self::build(stores, checked);
+        }
+        layer
+    }
+
+    fn build(stores: &[Store], checked: &mut CheckedFiles) -> Self {
         let (plugins, store_warnings) = installed(stores, &Host::this(), checked);
         let mut warnings = store_warnings.clone();
         let candidates: Vec<Candidate> = plugins

@@ -29,6 +29,10 @@ mod library;
 /// The hidden verb with which the host starts itself as a runner.
 pub const RUNNER_VERB: &str = "__run-plugins";
 
+/// How many children run side by side. A plugin that hangs then holds up only
+/// a share of the others, and starting many stays within a machine's means.
+pub const SIDE_BY_SIDE: usize = 8;
+
 /// What the host asks of the runner, on its standard input.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Request {
@@ -102,19 +106,22 @@ pub enum How {
 /// When the request can't be read, or the host has gone away.
 pub fn run_as_runner() -> io::Result<()> {
     #[cfg(unix)]
-    child::leave_terminal();
+    child::prepare_runner();
     let mut text = Vec::new();
     io::stdin().lock().read_to_end(&mut text)?;
     let request: Request = serde_json::from_slice(&text)?;
     let mut output = io::stdout().lock();
-    run_children(&request, &mut |ended, report| {
+    let result = run_children(&request, &mut |ended, report| {
         let head = serde_json::to_vec(&ended)?;
         let length = u32::try_from(head.len()).map_err(io::Error::other)?;
         output.write_all(&length.to_le_bytes())?;
         output.write_all(&head)?;
         output.write_all(report)?;
         output.flush()
-    })
+    });
+    #[cfg(target_os = "linux")]
+    fork::end_stragglers();
+    result
 }
 
 /// Opens a library and runs its hooks in this very process, without the

@@ -15,6 +15,7 @@ use crate::names::PluginName;
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::{About, Glibc, Library};
 use crate::plugins::provides::Provides;
+use crate::plugins::source::is_harmless;
 
 /// The format written here.
 const FORMAT: u64 = 1;
@@ -247,7 +248,9 @@ impl Build {
         };
         let version = |key| Version::parse(&text(key)?).map_err(|error| format!("{key:?}: {error}"));
         let file = text("file")?;
-        if file.is_empty() || file.starts_with('.') || file.contains(['/', '\\', '\0']) {
+        // Nothing that a path, the system's loader (`$ORIGIN`) or a terminal would
+        // take for something else.
+        if file.is_empty() || file.starts_with('.') || !file.chars().all(is_harmless) {
             return Err(format!("{file:?} is not the name of a file"));
         }
         let needs = value.get("needs").unwrap_or(&Value::Null);

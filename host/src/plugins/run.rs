@@ -5,13 +5,13 @@
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 
 use crate::catalog::{Entry, Kind, Layer, Origin, Scope, entry_from_json};
 use crate::diagnostic::Diagnostic;
-use crate::plugins::load::{Ended, How, PluginToRun, RUNNER_VERB, Request};
+use crate::plugins::load::{Ended, How, PluginToRun, RUNNER_VERB, Request, SIDE_BY_SIDE};
 use crate::plugins::report::{Failure, Limits, Report, Stage};
 
 mod fault;
@@ -160,40 +160,43 @@ fn talk_to_runner(request: &Request) -> io::Result<Ends> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
-    // From one word of the runner to the next it takes at most as long as a
-    // child may run.
-    let patience = request.limits.wall().saturating_add(Duration::from_secs(5));
-    let result = converse(&mut runner, request, patience);
+    let result = converse(&mut runner, request);
     // Its children end with it.
     let _ = runner.kill();
     let _ = runner.wait();
     result
 }
 
-fn converse(runner: &mut Child, request: &Request, patience: Duration) -> io::Result<Ends> {
+fn converse(runner: &mut Child, request: &Request) -> io::Result<Ends> {
     let mut input = runner.stdin.take().ok_or_else(|| io::Error::other("no input"))?;
     let mut output = runner.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
     input.write_all(&serde_json::to_vec(request)?)?;
     drop(input);
     let (limits, plugins) = (request.limits, request.plugins.len());
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         while let Ok(Some(end)) = read_end(&mut output, &limits, plugins) {
             if sender.send(end).is_err() {
                 return;
             }
         }
-    });
+    })?;
+    // From one word of the runner to the next it takes at most as long as a child
+    // may run; the rest is for a machine that stands still for a while.
+    let patience = limits.wall() + Duration::from_secs(10);
+    let rounds = u32::try_from(plugins.div_ceil(SIDE_BY_SIDE)).unwrap_or(u32::MAX);
+    let deadline = Instant::now() + limits.wall().saturating_mul(rounds) + Duration::from_secs(10);
     let mut ends = Ends::new();
-    // The channel closes when the runner has said all, or nothing that can be
-    // read any more.
-    // When the machine stood still for a while, both clocks run out at once, and
-    // the runner needs a moment to say so.
-    let moment = Duration::from_secs(5);
-    while let Ok((ended, report)) = receiver.recv_timeout(patience).or_else(|_| receiver.recv_timeout(moment))
-    {
-        ends.insert(ended.plugin, (ended, report));
+    while ends.len() < plugins {
+        let left = deadline.saturating_duration_since(Instant::now());
+        // The channel closes when nothing more can be read.
+        let Ok((ended, report)) = receiver.recv_timeout(left.min(patience)) else { break };
+        // The first word about a plugin is the one that counts.
+        ends.entry(ended.plugin).or_insert((ended, report));
     }
+    // The runner still ends what plugins left behind, and then itself; but no
+    // plugin can make anyone wait for long.
+    let _ = receiver.recv_timeout(Duration::from_secs(2));
     Ok(ends)
 }
 
@@ -224,5 +227,6 @@ fn read_end(from: &mut impl Read, limits: &Limits, plugins: usize) -> io::Result
 /// This program, to start it again. On Linux it is the one that runs, even
 /// when its file was replaced meanwhile.
 fn this_program() -> io::Result<std::path::PathBuf> {
-    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
+    let running = std::path::PathBuf::from("/proc/self/exe");
+    if cfg!(target_os = "linux") && running.exists() { Ok(running) } else { std::env::current_exe() }
 }

@@ -52,7 +52,7 @@ impl SourceError {
     pub fn help(&self) -> String {
         match self {
             Self::Address(_) => "download or clone it yourself, and give the path".into(),
-            Self::Missing(_) => "check the path; for an update from another place, add --from SOURCE".into(),
+            Self::Missing(_) => "check the path".into(),
             Self::NotACrate(_) => "give the plugin's library, or the folder of its crate".into(),
             Self::Inspect(error) => error.help(),
             Self::Build(error) => error.help(),
@@ -145,11 +145,15 @@ impl Fetched {
     }
 }
 
+/// Whether a character in a file's name means nothing but itself.
+pub(super) fn is_harmless(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "._-".contains(character)
+}
+
 /// A file's name without anything that could mean something to a path, a
 /// loader or a terminal.
 fn safe_file_name(name: &str) -> String {
-    let harmless = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
-    let name: String = name.chars().map(|c| if harmless(c) { c } else { '_' }).take(100).collect();
+    let name: String = name.chars().map(|c| if is_harmless(c) { c } else { '_' }).take(100).collect();
     let name = name.trim_start_matches('.');
     if name.is_empty() { "plugin".into() } else { name.into() }
 }

@@ -2,6 +2,7 @@
 //! of, each in a folder named by its digest and never written again.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::catalog::Scope;
 use crate::diagnostic::Diagnostic;
@@ -98,6 +99,13 @@ impl Store {
 
     fn take_lock(&self) -> Result<Lock, FileError> {
         paths::make_folder(&self.home, self.scope)?;
+        // A clone of a project could bring links that lead out of it. The user's
+        // own folder may well be one.
+        if self.scope == Scope::Local {
+            files::refuse_link(&self.folder())?;
+        }
+        files::refuse_link(&self.folder().join("store"))?;
+        files::refuse_link(&self.staging())?;
         files::create_folder(&self.folder())?;
         Lock::file(&self.folder().join("lock"))
     }
@@ -155,14 +163,14 @@ impl LockedStore<'_> {
         let kept: Vec<String> = self.lockfile.digests().map(|digest| digest.to_string()).collect();
         let folders = std::fs::read_dir(self.store.folder().join("store"));
         for folder in folders.into_iter().flatten().flatten() {
-            let is_kept =
-                folder.file_name().to_str().is_some_and(|name| kept.iter().any(|kept| kept == name));
-            if !is_kept {
+            let name = folder.file_name();
+            let Some(name) = name.to_str().filter(|name| name.parse::<Digest>().is_ok()) else { continue };
+            if !kept.iter().any(|kept| kept == name) {
                 let _ = files::remove_folder(&folder.path());
             }
         }
         staged::sweep(&self.store.staging());
-        files::remove_unfinished(&self.store.folder());
+        files::remove_unfinished(&self.store.folder(), Duration::ZERO);
     }
 }
 

@@ -7,8 +7,7 @@ use object::macho::{FatArch32, FatArch64};
 use object::read::elf::{ElfFile, FileHeader, SectionTable};
 use object::read::macho::{FatArch, MachOFatFile};
 use object::{
-    Architecture, BinaryFormat, File, FileKind, NameOrOrdinal, Object, ObjectSection, ObjectSegment,
-    ObjectSymbol,
+    Architecture, BinaryFormat, File, FileKind, Object, ObjectSection, ObjectSegment, ObjectSymbol,
 };
 use replio_plugin_abi::ROOT_SYMBOL;
 use replio_plugin_abi::manifest::{ELF_SECTION, MACH_O_SECTION};
@@ -145,7 +144,7 @@ impl Library {
             processors: vec![processor_name(file.architecture())],
             glibc,
             manifest: manifest_section(&file)?,
-            exports_root: exports_root(&file),
+            exports_root: exports_root(&file)?,
         })
     }
 }
@@ -208,10 +207,13 @@ fn glibc_floor<Elf: FileHeader>(file: &ElfFile<'_, Elf>) -> Result<Option<Glibc>
         return Ok(None);
     };
     let strings = sections.strings(endian, data, link).map_err(damaged)?;
+    let mut budget = Budget::default();
     let mut floor = None;
     while let Some((_, mut versions)) = needs.next().map_err(damaged)? {
+        budget.spend(1)?;
         while let Some(version) = versions.next().map_err(damaged)? {
             let name = version.name(endian, strings).map_err(damaged)?;
+            budget.spend(name.len())?;
             let parsed = std::str::from_utf8(name).ok().and_then(|name| name.strip_prefix("GLIBC_"));
             floor = floor.max(parsed.and_then(Glibc::parse));
         }
@@ -234,21 +236,39 @@ fn manifest_section(file: &File<'_>) -> Result<Option<Vec<u8>>, NotALibrary> {
     Ok(found)
 }
 
-fn exports_root(file: &File<'_>) -> bool {
-    if file.format() == BinaryFormat::MachO {
+/// Whether the library exports the plugin symbol. Of a Mach-O file the symbol
+/// table is read and not the export trie, which may be made to have no end.
+fn exports_root(file: &File<'_>) -> Result<bool, NotALibrary> {
+    let mut budget = Budget::default();
+    let is_mach_o = file.format() == BinaryFormat::MachO;
+    let symbols = if is_mach_o { file.symbols() } else { file.dynamic_symbols() };
+    for symbol in symbols.filter(|symbol| symbol.is_definition() && symbol.is_global()) {
+        let name = symbol.name_bytes().unwrap_or_default();
+        budget.spend(name.len())?;
         // Mach-O puts a `_` before each C name.
-        let is_root = |name: &[u8]| name.strip_prefix(b"_") == Some(ROOT_SYMBOL.as_bytes());
-        file.exports().is_ok_and(|mut exports| {
-            exports.any(|export| {
-                export.is_ok_and(|export| match export.name() {
-                    NameOrOrdinal::Name(name) => is_root(name) || name == ROOT_SYMBOL.as_bytes(),
-                    NameOrOrdinal::Ordinal(_) => false,
-                })
-            })
-        })
-    } else {
-        file.dynamic_symbols().any(|symbol| {
-            symbol.is_definition() && symbol.name_bytes().is_ok_and(|name| name == ROOT_SYMBOL.as_bytes())
-        })
+        let name = if is_mach_o { name.strip_prefix(b"_").unwrap_or_default() } else { name };
+        if name == ROOT_SYMBOL.as_bytes() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What reading tables of names may cost. Names may overlap, so a small file can
+/// hold more of them than anyone can read.
+struct Budget(usize);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(64 * 1024 * 1024)
+    }
+}
+
+impl Budget {
+    /// Pays for reading a name of this length.
+    fn spend(&mut self, length: usize) -> Result<(), NotALibrary> {
+        let too_much = || NotALibrary::Damaged("its tables of names have no bearable end".into());
+        self.0 = self.0.checked_sub(length + 16).ok_or_else(too_much)?;
+        Ok(())
     }
 }

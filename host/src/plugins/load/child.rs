@@ -34,9 +34,6 @@ fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
     // A process group of its own, so that it is ended with all it starts.
     rustix::process::setpgid(None, None).map_err(drop)?;
     end_with(runner)?;
-    // A plugin that crashes leaves no image of its memory in the user's project.
-    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
-    rustix::process::setrlimit(rustix::process::Resource::Core, none).map_err(drop)?;
     // SAFETY: plain system calls on descriptors that this process was born
     // with. Nothing in this process uses one of them as an owner afterwards:
     // it never returns to the code that owns them.
@@ -54,14 +51,25 @@ fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
     Ok(())
 }
 
-/// Gives the runner, and so all its children, no terminal to write to or read
-/// from, and lets it end when the host does.
-pub(super) fn leave_terminal() {
+/// What the runner does to itself before it starts any child. All of it makes
+/// the surroundings tidier; where the system knows no such thing, plugins run
+/// all the same.
+pub(super) fn prepare_runner() {
     let host = rustix::process::getppid();
-    // Both only make the surroundings tidier; without them plugins still run.
+    // No terminal to write to or read from.
     let _ = rustix::process::setsid();
     if let Some(host) = host {
         let _ = end_with(host);
+    }
+    // A plugin that crashes leaves no image of its memory in the user's project.
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+    #[cfg(target_os = "linux")]
+    {
+        // No plugin gets at the runner's pipes through /proc, or traces it.
+        let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+        // What a plugin starts and leaves behind becomes the runner's child.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     }
 }
 

@@ -12,12 +12,9 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid, waitpid,
 };
 
-use super::{Ended, How, PluginToRun, Request, child};
+use super::{Ended, How, PluginToRun, Request, SIDE_BY_SIDE, child};
 use crate::plugins::report::Limits;
 
-/// How many children run side by side. A plugin that hangs then holds up only
-/// a share of the others, and starting many stays within a machine's means.
-const SIDE_BY_SIDE: usize = 8;
 /// How much of what a plugin prints is kept, in bytes.
 const OUTPUT_KEPT: usize = 16 * 1024;
 
@@ -56,6 +53,27 @@ pub(super) fn run_children(
         }
     }
     Ok(())
+}
+
+/// Ends what plugins started and left behind, and what that started. On Linux
+/// it has become the runner's own; elsewhere there is no way to find it.
+pub(super) fn end_stragglers() {
+    // What multiplies faster than it can be ended is not ended.
+    for _ in 0..100 {
+        let children = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+        let pids = children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?));
+        for pid in pids {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        loop {
+            match waitpid(None, WaitOptions::NOHANG) {
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Waits until a child has said something or ended, or its time is up.

@@ -2,7 +2,7 @@
 //! is entered.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use replio_plugin_abi::abi_stable::library::{LibHeader, LibraryError, lib_header_from_path};
@@ -31,6 +31,7 @@ pub(super) fn report(plugin: &PluginToRun, limits: &Limits) -> Vec<u8> {
 }
 
 fn open(path: &Path) -> Result<PluginModuleRef, Failure> {
+    let path = &from_its_folder(path)?;
     // All symbols are bound now, so that a missing one is an error here and not
     // the end of the process at its first use; and none is shared with others.
     // SAFETY: opening runs the library's initializers. They are foreign code,
@@ -48,6 +49,19 @@ fn open(path: &Path) -> Result<PluginModuleRef, Failure> {
     lib_header_from_path(path)
         .and_then(LibHeader::init_root_module::<PluginModuleRef>)
         .map_err(|error| abi_failure(&error))
+}
+
+/// Goes to the library's folder and returns its path from there: a loader takes
+/// `$ORIGIN` and the like in a path for something else, and folders are the
+/// user's to name. (Their own names in the store hold no such thing.)
+fn from_its_folder(path: &Path) -> Result<PathBuf, Failure> {
+    let failure = |message: String| Failure { stage: Stage::Open, message, details: String::new() };
+    let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else {
+        return Err(failure("it has no path".into()));
+    };
+    std::env::set_current_dir(folder)
+        .map_err(|error| failure(format!("its folder can't be entered: {error}")))?;
+    Ok(Path::new(".").join(file))
 }
 
 /// `abi_stable` describes a layout in hundreds of lines; people get one.

@@ -94,7 +94,11 @@ impl ManageError {
 
     fn help(&self) -> String {
         match self {
-            Self::Source(error) | Self::NoUpdate { error, .. } => error.help(),
+            Self::Source(error) => error.help(),
+            Self::NoUpdate { name, error: SourceError::Missing(_) } => {
+                format!("`replio plugins update {name} --from SOURCE` takes it from where it is now")
+            }
+            Self::NoUpdate { error, .. } => error.help(),
             Self::Incompatible { reason, .. } => reason.help(),
             // Nothing of it is installed yet, so there is nothing to set aside.
             Self::Fault(fault) => match fault.kind {
@@ -102,7 +106,8 @@ impl ManageError {
                 | FaultKind::Open(_)
                 | FaultKind::Abi { .. }
                 | FaultKind::Runner(_) => fault.help(),
-                _ => "nothing was changed; report it to the plugin's author, with what `--verbose` shows"
+                _ => "nothing was changed; if it is yours, mend it and build it again, else tell its author what \
+                      `--verbose` shows"
                     .into(),
             },
             Self::File(_) | Self::Other(_) => String::new(),

@@ -147,7 +147,7 @@ impl Fault {
             FaultKind::Abi { .. } => {
                 "get a build of the plugin made with the current replio-plugin-api".into()
             }
-            FaultKind::Runner(_) => "try again; if it stays, run it with --verbose and report it".into(),
+            FaultKind::Runner(_) => "try again; if it is so with this plugin alone, tell its author".into(),
             FaultKind::Open(_) => {
                 "see what it printed with --verbose, and report it to the plugin's author".into()
             }
@@ -201,7 +201,9 @@ fn missing_dependency(message: &str, library: &Path) -> Option<String> {
         rest.split_whitespace().next()
     };
     let missing = glibc.or_else(dyld)?;
-    (missing != library.to_string_lossy()).then(|| missing.to_owned())
+    // The library itself is opened from its folder.
+    let itself = library.file_name().map(|name| Path::new(".").join(name));
+    (Some(Path::new(missing)) != itself.as_deref()).then(|| missing.to_owned())
 }
 
 fn seconds(duration: Duration) -> String {
@@ -248,8 +250,8 @@ mod tests {
         let library = Path::new("/store/abc/libfoo.so");
         let missing = "libbar.so.1: cannot open shared object file: No such file or directory";
         assert_eq!(missing_dependency(missing, library).as_deref(), Some("libbar.so.1"));
-        let itself = "/store/abc/libfoo.so: cannot open shared object file: No such file or directory";
+        let itself = "./libfoo.so: cannot open shared object file: No such file or directory";
         assert_eq!(missing_dependency(itself, library), None);
-        assert_eq!(missing_dependency("/store/abc/libfoo.so: undefined symbol: x", library), None);
+        assert_eq!(missing_dependency("./libfoo.so: undefined symbol: x", library), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Building a plugin's crate with cargo.
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -109,7 +109,9 @@ pub(super) fn build(package: &Package, pass_on: bool) -> Result<PathBuf, BuildEr
         cargo(folder, ["build", "--release", "--lib", "--message-format", "json-render-diagnostics"])?;
     // What the compiler warns of is worth a look, most of all for the author.
     if pass_on || output.stderr.windows(9).any(|window| window == b"\nwarning:") {
-        eprint!("{}", crate::output::clean(&String::from_utf8_lossy(&output.stderr)));
+        let words = String::from_utf8_lossy(&output.stderr);
+        // Where stderr can't be written to, nobody can be told.
+        let _ = io::stderr().write_all(crate::output::clean(&words).as_bytes());
     }
     if !output.status.success() {
         return Err(BuildError::Failed { package: package.name.clone(), words: last_lines(&output.stderr) });

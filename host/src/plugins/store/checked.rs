@@ -1,7 +1,9 @@
 //! Which store files have been read and found right, by what the system says
-//! of them, so that not every start reads every library. Whoever changes a
-//! file's content also changes its change time, which nobody can set back, so
-//! the note no longer fits and the file is read again.
+//! of them, so that not every start reads every library. A change of a file's
+//! content changes its change time, which no program sets back, so the note no
+//! longer fits and the file is read again. (Whoever may write to the store may
+//! write these notes too: they find what happens, not what a user does to
+//! themselves.)
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::files::{self, FileError, Lock};
 use crate::plugins::digest::Digest;
+use crate::plugins::inspect::read_library;
 
 /// A staged library. Removed when it is dropped, unless it was kept.
 #[derive(Debug)]
@@ -35,7 +36,9 @@ impl Staged {
         bytes: &[u8],
         store: Option<Lock>,
     ) -> Result<Self, FileError> {
-        files::create_folder(staging)?;
+        if store.is_some() {
+            files::create_folder(staging)?;
+        }
         let folder = files::temporary_folder(staging)?;
         let lock = Lock::file(&folder.path().join("lock"))?;
         drop(store);
@@ -53,7 +56,7 @@ impl Staged {
 
     pub(super) fn keep_as(self, folder: &Path, sha256: &Digest) -> Result<(), FileError> {
         let is_there = self.library.file_name().is_some_and(|name| {
-            std::fs::read(folder.join(name)).is_ok_and(|there| Digest::of(&there) == *sha256)
+            read_library(&folder.join(name)).is_ok_and(|there| Digest::of(&there) == *sha256)
         });
         if is_there {
             return Ok(());
@@ -74,6 +77,9 @@ pub(super) fn sweep(staging: &Path) {
     let Ok(folders) = std::fs::read_dir(staging) else { return };
     for folder in folders.flatten() {
         let path = folder.path();
+        if !folder.file_name().as_encoded_bytes().starts_with(files::TEMPORARY.as_bytes()) {
+            continue;
+        }
         if Lock::is_free(&path.join("lock")).unwrap_or(true) {
             let _ = files::remove_folder(&path);
         }
