@@ -168,7 +168,8 @@ fn whole_message(error: &(dyn std::error::Error + 'static)) -> String {
 /// export_plugin!(Audit);
 /// ```
 ///
-/// A plugin that needs a certain host says so, as a semver requirement:
+/// A plugin that needs a certain host says so, as a semver requirement; what is
+/// none does not compile:
 ///
 /// ```
 /// # use replio_plugin_api::{export_plugin, Plugin};
@@ -177,15 +178,22 @@ fn whole_message(error: &(dyn std::error::Error + 'static)) -> String {
 /// export_plugin!(Audit, replio: ">=0.1, <2");
 /// ```
 ///
-/// A crate exports one plugin; a second `export_plugin!` in it does not
-/// compile. The macro works in crates that forbid `unsafe_code`.
+/// A crate exports one plugin, so a second `export_plugin!` in it does not
+/// compile. In the same module, the compiler says that
+/// `_A_CRATE_CALLS_EXPORT_PLUGIN_ONLY_ONCE` is defined multiple times; in
+/// another, that the symbol `_1as_0lib_1header_0root_bmodule_bloader` is already
+/// defined.
+///
+/// The macro works in crates that forbid `unsafe_code`.
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:ty $(,)?) => {
         $crate::export_plugin!($plugin, replio: "");
     };
     ($plugin:ty, replio: $requirement:literal $(,)?) => {
-        const _: () = {
+        // Its name is for the compiler's message about a second one.
+        #[doc(hidden)]
+        const _A_CRATE_CALLS_EXPORT_PLUGIN_ONLY_ONCE: () = {
             const FIELDS: &[(&str, &str)] = &[
                 ("name", ::core::env!("CARGO_PKG_NAME")),
                 ("version", ::core::env!("CARGO_PKG_VERSION")),
@@ -203,6 +211,11 @@ macro_rules! export_plugin {
                 $crate::__private::manifest::is_plugin_name(::core::env!("CARGO_PKG_NAME")),
                 "a plugin is called as its package is, so the package's name must begin with a small letter \
                  and have at most 64 small letters, digits, '-' and '_'"
+            );
+            const _: () = ::core::assert!(
+                $requirement.is_empty() || $crate::__private::is_requirement($requirement),
+                "what stands after `replio:` in `export_plugin!` is no semver requirement, such as \">=0.1\" or \
+                 \">=0.1, <2\""
             );
 
             #[used]

@@ -334,6 +334,7 @@ mod readme {}
 mod entry;
 mod export;
 mod registry;
+mod requirement;
 
 pub use entry::{AgentType, CATEGORIES, Loop, Skill, Stage, Team};
 pub use registry::{Host, Registry, SkillRegistry, TeamRegistry, TypeRegistry};
@@ -390,5 +391,6 @@ pub trait Plugin {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::export::{Root, root};
+    pub use crate::requirement::is_requirement;
     pub use replio_plugin_abi::{ABI_VERSION, manifest};
 }
