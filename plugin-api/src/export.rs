@@ -89,8 +89,10 @@ fn run_hook<E: Entry>(
 ) -> HookResult {
     let run = || {
         let mut registry = Registry::new(host);
-        hook(&mut registry).map_err(|error| HookError::new(HookError::FAILED, whole_message(&*error)))?;
-        Ok(registry.into_entries().map(RString::from).collect::<RVec<RString>>())
+        let failed = |message| HookError::new(HookError::FAILED, message);
+        hook(&mut registry).map_err(|error| failed(whole_message(&*error)))?;
+        let entries = registry.into_entries().map_err(failed)?;
+        Ok(entries.into_iter().map(RString::from).collect::<RVec<RString>>())
     };
     match guard(name, run) {
         Ok(Ok(entries)) => ROk(entries),
@@ -145,14 +147,16 @@ fn chain_panic_hook() {
 }
 
 fn whole_message(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message.push_str(": ");
-        message.push_str(&cause.to_string());
-        source = cause.source();
+    let mut texts = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let text = error.to_string();
+        if !text.trim().is_empty() {
+            texts.push(text);
+        }
+        next = error.source();
     }
-    message
+    if texts.is_empty() { "it gave an error without a text".into() } else { texts.join(": ") }
 }
 
 /// Makes the crate's shared library a replio plugin.
@@ -340,6 +344,48 @@ mod tests {
         fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
             Some(&self.0)
         }
+    }
+
+    struct Careless;
+    impl Plugin for Careless {
+        fn register_types(registry: &mut TypeRegistry) -> Result<()> {
+            registry.add_plugin(AgentType::new("first"))?;
+            registry.add_plugin(AgentType::new("auditor").deny("shell")).ok();
+            Ok(())
+        }
+        fn register_skills(_: &mut SkillRegistry) -> Result<()> {
+            Err("".into())
+        }
+        fn register_teams(_: &mut TeamRegistry) -> Result<()> {
+            Err(Blank(Outer("x".parse::<u8>().unwrap_err())).into())
+        }
+    }
+
+    #[derive(Debug)]
+    struct Blank(Outer);
+    impl fmt::Display for Blank {
+        fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+            to.write_str(" ")
+        }
+    }
+    impl std::error::Error for Blank {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn what_a_careless_author_leaves_out_is_said_all_the_same() {
+        let _alone = alone();
+        let module = module::<Careless>();
+        let message = |result: HookResult| result.into_result().unwrap_err().message.into_string();
+
+        let refused = message(module.register_types()(HOST));
+        assert!(refused.starts_with(&format!("{}:", file!())), "{refused}");
+        assert!(refused.contains("agent type \"auditor\": \"shell\" is no category of tools"), "{refused}");
+        assert_eq!(message(module.register_skills()(HOST)), "it gave an error without a text");
+        let without_the_blank = "the table can't be read: invalid digit found in string";
+        assert_eq!(message(module.register_teams()(HOST)), without_the_blank);
     }
 
     struct Whole;
