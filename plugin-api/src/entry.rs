@@ -62,9 +62,10 @@ impl AgentType {
         }
     }
 
-    /// Sets the system prompt.
+    /// Sets the system prompt. A byte order mark at its beginning, as some
+    /// editors put it into files, is left out.
     pub fn system_prompt(mut self, prompt: impl Into<String>) -> Self {
-        self.system_prompt = Some(prompt.into());
+        self.system_prompt = Some(without_byte_order_mark(prompt.into()));
         self
     }
 
@@ -82,8 +83,10 @@ impl AgentType {
         self
     }
 
-    /// Attaches several skills. With an empty list, and no [`skill`](Self::skill)
-    /// call, the type is given *no* skills, where a lower layer may have some.
+    /// Attaches several skills. With an empty list, such as
+    /// `Vec::<String>::new()`, and no [`skill`](Self::skill) call, the type is
+    /// given *no* skills, where a lower layer may have some. (A bare `[]` doesn't
+    /// say what it is a list of, and doesn't compile.)
     pub fn skills<S: Into<String>>(mut self, skills: impl IntoIterator<Item = S>) -> Self {
         self.skills.get_or_insert_with(Vec::new).extend(skills.into_iter().map(Into::into));
         self
@@ -162,7 +165,7 @@ impl Entry for AgentType {
 /// use replio_plugin_api::Skill;
 ///
 /// // Longer ones read best as files: Skill::new("checklist", include_str!("checklist.md"))
-/// let skill = Skill::new("checklist", "# Checklist\n\nCheck twice.").description("What to check").tag("review");
+/// let skill = Skill::new("checklist", "Check twice.").description("What to check").tag("review");
 /// # let _ = skill;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,9 +178,10 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// A skill of this name and content.
+    /// A skill of this name and content. A byte order mark at the beginning of
+    /// the content is left out.
     pub fn new(name: impl Into<String>, content: impl Into<String>) -> Self {
-        Self { content: Some(content.into()), ..Self::partial(name) }
+        Self { content: Some(without_byte_order_mark(content.into())), ..Self::partial(name) }
     }
 
     /// A skill without content of its own, to set the description or tags of
@@ -455,6 +459,14 @@ impl Loop {
         }
         Ok(())
     }
+}
+
+fn without_byte_order_mark(mut text: String) -> String {
+    const MARK: char = '\u{feff}';
+    if text.starts_with(MARK) {
+        text.drain(..MARK.len_utf8());
+    }
+    text
 }
 
 fn named(name: &str) -> Result<Map<String, Value>, String> {

@@ -89,8 +89,10 @@ fn run_hook<E: Entry>(
 ) -> HookResult {
     let run = || {
         let mut registry = Registry::new(host);
-        hook(&mut registry).map_err(|error| HookError::new(HookError::FAILED, whole_message(&*error)))?;
-        Ok(registry.into_entries().map(RString::from).collect::<RVec<RString>>())
+        let failed = |message| HookError::new(HookError::FAILED, message);
+        hook(&mut registry).map_err(|error| failed(whole_message(&*error)))?;
+        let entries = registry.into_entries().map_err(failed)?;
+        Ok(entries.into_iter().map(RString::from).collect::<RVec<RString>>())
     };
     match guard(name, run) {
         Ok(Ok(entries)) => ROk(entries),
@@ -145,14 +147,16 @@ fn chain_panic_hook() {
 }
 
 fn whole_message(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message.push_str(": ");
-        message.push_str(&cause.to_string());
-        source = cause.source();
+    let mut texts = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let text = error.to_string();
+        if !text.trim().is_empty() {
+            texts.push(text);
+        }
+        next = error.source();
     }
-    message
+    if texts.is_empty() { "it gave an error without a text".into() } else { texts.join(": ") }
 }
 
 /// Makes the crate's shared library a replio plugin.
@@ -168,7 +172,8 @@ fn whole_message(error: &(dyn std::error::Error + 'static)) -> String {
 /// export_plugin!(Audit);
 /// ```
 ///
-/// A plugin that needs a certain host says so, as a semver requirement:
+/// A plugin that needs a certain host says so, as a semver requirement; what is
+/// none does not compile:
 ///
 /// ```
 /// # use replio_plugin_api::{export_plugin, Plugin};
@@ -177,15 +182,22 @@ fn whole_message(error: &(dyn std::error::Error + 'static)) -> String {
 /// export_plugin!(Audit, replio: ">=0.1, <2");
 /// ```
 ///
-/// A crate exports one plugin; a second `export_plugin!` in it does not
-/// compile. The macro works in crates that forbid `unsafe_code`.
+/// A crate exports one plugin, so a second `export_plugin!` in it does not
+/// compile. In the same module, the compiler says that
+/// `_A_CRATE_CALLS_EXPORT_PLUGIN_ONLY_ONCE` is defined multiple times; in
+/// another, that the symbol `_1as_0lib_1header_0root_bmodule_bloader` is already
+/// defined.
+///
+/// The macro works in crates that forbid `unsafe_code`.
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:ty $(,)?) => {
         $crate::export_plugin!($plugin, replio: "");
     };
     ($plugin:ty, replio: $requirement:literal $(,)?) => {
-        const _: () = {
+        // Its name is for the compiler's message about a second one.
+        #[doc(hidden)]
+        const _A_CRATE_CALLS_EXPORT_PLUGIN_ONLY_ONCE: () = {
             const FIELDS: &[(&str, &str)] = &[
                 ("name", ::core::env!("CARGO_PKG_NAME")),
                 ("version", ::core::env!("CARGO_PKG_VERSION")),
@@ -203,6 +215,11 @@ macro_rules! export_plugin {
                 $crate::__private::manifest::is_plugin_name(::core::env!("CARGO_PKG_NAME")),
                 "a plugin is called as its package is, so the package's name must begin with a small letter \
                  and have at most 64 small letters, digits, '-' and '_'"
+            );
+            const _: () = ::core::assert!(
+                $requirement.is_empty() || $crate::__private::is_requirement($requirement),
+                "what stands after `replio:` in `export_plugin!` is no semver requirement, such as \">=0.1\" or \
+                 \">=0.1, <2\""
             );
 
             #[used]
@@ -327,6 +344,48 @@ mod tests {
         fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
             Some(&self.0)
         }
+    }
+
+    struct Careless;
+    impl Plugin for Careless {
+        fn register_types(registry: &mut TypeRegistry) -> Result<()> {
+            registry.add_plugin(AgentType::new("first"))?;
+            registry.add_plugin(AgentType::new("auditor").deny("shell")).ok();
+            Ok(())
+        }
+        fn register_skills(_: &mut SkillRegistry) -> Result<()> {
+            Err("".into())
+        }
+        fn register_teams(_: &mut TeamRegistry) -> Result<()> {
+            Err(Blank(Outer("x".parse::<u8>().unwrap_err())).into())
+        }
+    }
+
+    #[derive(Debug)]
+    struct Blank(Outer);
+    impl fmt::Display for Blank {
+        fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+            to.write_str(" ")
+        }
+    }
+    impl std::error::Error for Blank {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn what_a_careless_author_leaves_out_is_said_all_the_same() {
+        let _alone = alone();
+        let module = module::<Careless>();
+        let message = |result: HookResult| result.into_result().unwrap_err().message.into_string();
+
+        let refused = message(module.register_types()(HOST));
+        assert!(refused.starts_with(&format!("{}:", file!())), "{refused}");
+        assert!(refused.contains("agent type \"auditor\": \"shell\" is no category of tools"), "{refused}");
+        assert_eq!(message(module.register_skills()(HOST)), "it gave an error without a text");
+        let without_the_blank = "the table can't be read: invalid digit found in string";
+        assert_eq!(message(module.register_teams()(HOST)), without_the_blank);
     }
 
     struct Whole;

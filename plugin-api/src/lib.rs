@@ -51,12 +51,16 @@
 //! crate-type = ["cdylib"]
 //!
 //! [dependencies]
-//! replio-plugin-api = "1"
+//! replio-plugin-api = "1"    # or { path = "…/replio/plugin-api" }
 //!
 //! [profile.release]
 //! strip = true
 //! lto = true
 //! ```
+//!
+//! As long as this crate isn't on crates.io, depend on the one in a checkout of
+//! replio, by its path. `cargo doc -p replio-plugin-api --open`, in the checkout or
+//! in your crate, opens this page.
 //!
 //! The plugin's name is the package's, with `_` turned into `-`: a small letter
 //! first, then small letters, digits and `-`, at most 64. Version, description,
@@ -75,7 +79,10 @@
 //!
 //! On macOS the library ends in `.dylib`. `install` keeps a copy of its own, so a
 //! new build is used from `update` on, and the one before it returns with
-//! `rollback`.
+//! `rollback`. That copy is in the project's `.replio/`: at the top of the git tree
+//! that you are in, or else in the crate's own folder. Its `.gitignore` leaves the
+//! copy out; `.replio/plugins/plugins.lock` may be committed. With `--global`, the
+//! project has no part in it.
 //!
 //! # Entries and how they merge
 //!
@@ -156,7 +163,8 @@
 //! # Skills
 //!
 //! A skill is Markdown that is put into the prompt of the types that attach it,
-//! word for word, under the heading `### name`. So begin with text, and use
+//! word for word, under the heading `### name`; only a byte order mark at its
+//! beginning is left out, as in a system prompt. So begin with text, and use
 //! headings of level 4 and deeper. Long skills read best as files:
 //! `include_str!("checklist.md")` compiles them in, and the plugin stays one file.
 //!
@@ -200,15 +208,17 @@
 //! # Errors and panics
 //!
 //! A hook returns [`Result`]. Its [`Error`] takes any text with `.into()` and any
-//! error with `?`; the operator reads it with the errors behind it.
+//! error with `?`; the operator reads it with the errors behind it. Such an error
+//! has no place, so say what it is about:
 //!
 //! ```
 //! # use replio_plugin_api::{AgentType, Result, TypeRegistry};
 //! # struct Audit;
 //! # impl replio_plugin_api::Plugin for Audit {
 //! fn register_types(registry: &mut TypeRegistry) -> Result<()> {
-//!     // In a plugin, rather include_str!("types.txt").
-//!     let table = "auditor = You audit code.\nreader = You read code.";
+//!     // In a plugin, rather include_bytes!("types.txt").
+//!     let table = b"auditor = You audit code.\nreader = You read code.";
+//!     let table = std::str::from_utf8(table).map_err(|error| format!("types.txt: {error}"))?;
 //!     for line in table.lines() {
 //!         let (name, prompt) = line.split_once('=').ok_or("types.txt: a line without '='")?;
 //!         registry.add_plugin(AgentType::new(name.trim()).system_prompt(prompt.trim()))?;
@@ -225,6 +235,8 @@
 //! src/lib.rs:9:18: agent type "auditor": "shell" is no category of tools; the categories are read, …
 //! ```
 //!
+//! It fails the hook even if the hook goes on, for want of a `?`, and returns `Ok`.
+//!
 //! A panic in a hook is an error with its text and place, unless the profile says
 //! `panic = "abort"`; then it ends the process, and the message has no place. A
 //! panic on a thread of yours is yours to notice.
@@ -239,8 +251,8 @@
 //! *at each start of replio that needs the catalog*, types before skills before
 //! teams, in a process of the plugin's own that ends after them. So:
 //!
-//! - Be quick. All three have 10 seconds together; a millisecond is what people
-//!   expect.
+//! - Be quick: a slow hook makes every listing slow. All three have 10 seconds
+//!   together; a millisecond is what people expect.
 //! - Bring at most 10,000 entries, 1 MiB in one and 16 MiB in all. These bounds,
 //!   and the time, are for the plugin as a whole; beyond them it is refused.
 //! - Bring the same each time. What differs from what was installed is used, and
@@ -276,7 +288,8 @@
 //!   is older than they are doesn't know them.
 //!
 //! A plugin that can't do without a certain host says so, and is then refused by
-//! others with a message that names it:
+//! others with a message that names it. A requirement that can't be read doesn't
+//! compile.
 //!
 //! ```
 //! # use replio_plugin_api::{export_plugin, Plugin};
@@ -334,6 +347,7 @@ mod readme {}
 mod entry;
 mod export;
 mod registry;
+mod requirement;
 
 pub use entry::{AgentType, CATEGORIES, Loop, Skill, Stage, Team};
 pub use registry::{Host, Registry, SkillRegistry, TeamRegistry, TypeRegistry};
@@ -390,5 +404,6 @@ pub trait Plugin {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::export::{Root, root};
+    pub use crate::requirement::is_requirement;
     pub use replio_plugin_abi::{ABI_VERSION, manifest};
 }

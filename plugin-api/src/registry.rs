@@ -25,6 +25,7 @@ pub struct Registry<E> {
     names: HashSet<String>,
     entries: Vec<String>,
     bytes: usize,
+    first_fault: Option<String>,
     host: HostDoor,
     kind: PhantomData<fn(E)>,
 }
@@ -38,7 +39,14 @@ pub type TeamRegistry = Registry<Team>;
 
 impl<E: Entry> Registry<E> {
     pub(crate) fn new(host: HostDoor) -> Self {
-        Self { names: HashSet::new(), entries: Vec::new(), bytes: 0, host, kind: PhantomData }
+        Self {
+            names: HashSet::new(),
+            entries: Vec::new(),
+            bytes: 0,
+            first_fault: None,
+            host,
+            kind: PhantomData,
+        }
     }
 
     /// Adds an entry to the catalog's plugin layer.
@@ -49,25 +57,32 @@ impl<E: Entry> Registry<E> {
     /// that the team doesn't have, more than 1 MiB in one entry, more than
     /// 10,000 entries or 16 MiB in all. The error begins with the file and
     /// line of this call.
+    ///
+    /// A hook in which an entry was refused fails, with the first such error,
+    /// even if it ignores the error and returns `Ok`.
     #[track_caller]
     pub fn add_plugin(&mut self, entry: E) -> Result<()> {
         let at = Location::caller();
-        let fault = |reason: &str| Err(format!("{at}: {} {:?}: {reason}", E::KIND, entry.name()).into());
-        let json = match entry.to_json() {
-            Ok(json) => json.to_string(),
-            Err(reason) => return fault(&reason),
-        };
+        self.add(&entry).map_err(|reason| {
+            let fault = format!("{at}: {} {:?}: {reason}", E::KIND, entry.name());
+            self.first_fault.get_or_insert_with(|| fault.clone());
+            fault.into()
+        })
+    }
+
+    fn add(&mut self, entry: &E) -> Result<(), String> {
+        let json = entry.to_json()?.to_string();
         if json.len() > LARGEST_ENTRY {
-            return fault(&format!("it has {} bytes as JSON, and 1 MiB is allowed", json.len()));
+            return Err(format!("it has {} bytes as JSON, and 1 MiB is allowed", json.len()));
         }
         if self.entries.len() == MOST_ENTRIES {
-            return fault("a plugin may bring 10,000 entries");
+            return Err("a plugin may bring 10,000 entries".into());
         }
         if self.bytes + json.len() > MOST_BYTES {
-            return fault("a plugin may bring 16 MiB of entries in all");
+            return Err("a plugin may bring 16 MiB of entries in all".into());
         }
         if !self.names.insert(entry.name().to_owned()) {
-            return fault("this plugin has already added one of that name");
+            return Err("this plugin has already added one of that name".into());
         }
         self.bytes += json.len();
         self.entries.push(json);
@@ -80,8 +95,9 @@ impl<E: Entry> Registry<E> {
         Host { door: self.host, hook: PhantomData }
     }
 
-    pub(crate) fn into_entries(self) -> impl Iterator<Item = String> {
-        self.entries.into_iter()
+    /// The entries, or why the first one that was refused was.
+    pub(crate) fn into_entries(self) -> Result<Vec<String>, String> {
+        self.first_fault.map_or(Ok(self.entries), Err)
     }
 }
 
@@ -150,7 +166,7 @@ mod tests {
     fn json<E: Entry>(entry: E) -> Value {
         let mut registry = registry();
         registry.add_plugin(entry).unwrap();
-        serde_json::from_str(&registry.into_entries().next().unwrap()).unwrap()
+        serde_json::from_str(&registry.into_entries().unwrap()[0]).unwrap()
     }
 
     /// What is said of an entry, after the place.
@@ -203,6 +219,19 @@ mod tests {
             "name": "checklist", "content": "#### One", "description": "What to check", "tags": ["review"],
         });
         assert_eq!(json(skill), expected);
+    }
+
+    #[test]
+    fn one_byte_order_mark_at_the_beginning_is_left_out() {
+        for (text, kept) in [
+            ("\u{feff}One", "One"),
+            ("\u{feff}", ""),
+            ("\u{feff}\u{feff}", "\u{feff}"),
+            ("a\u{feff}", "a\u{feff}"),
+        ] {
+            assert_eq!(json(AgentType::new("a").system_prompt(text))["system_prompt"], kept);
+            assert_eq!(json(Skill::new("a", text))["content"], kept);
+        }
     }
 
     #[test]
@@ -267,8 +296,16 @@ mod tests {
             fault_in(&mut registry, Skill::new("a", "three")),
             "skill \"a\": this plugin has already added one of that name"
         );
-        // What was refused is not there, and what came before it is.
-        assert_eq!(registry.into_entries().count(), 2);
+    }
+
+    #[test]
+    fn a_refused_entry_is_not_forgotten() {
+        let mut registry = registry();
+        registry.add_plugin(AgentType::new("a")).unwrap();
+        let first = registry.add_plugin(AgentType::new("b").deny("shell")).unwrap_err().to_string();
+        registry.add_plugin(AgentType::new("a")).unwrap_err();
+        registry.add_plugin(AgentType::new("c")).unwrap();
+        assert_eq!(registry.into_entries(), Err(first));
     }
 
     #[test]

@@ -135,6 +135,26 @@ fn a_mistake_that_the_compiler_can_see_is_told_by_it() {
             format!("{use_all}impl Plugin for P {{}}\nexport_plugin!(P, host: \"1\");\n"),
             "no rules expected",
         ),
+        (
+            "audit",
+            format!("{use_all}impl Plugin for P {{}}\nexport_plugin!(P, replio: \">=banana\");\n"),
+            "what stands after `replio:` in `export_plugin!` is no semver requirement",
+        ),
+        (
+            "audit",
+            format!("{use_all}impl Plugin for P {{}}\nexport_plugin!(P, replio: \"^0.1 || 2\");\n"),
+            "what stands after `replio:` in `export_plugin!` is no semver requirement",
+        ),
+        (
+            "audit",
+            format!("{whole}export_plugin!(P);\n"),
+            "`_A_CRATE_CALLS_EXPORT_PLUGIN_ONLY_ONCE` is defined multiple times",
+        ),
+        (
+            "audit",
+            format!("{whole}mod other {{ replio_plugin_api::export_plugin!(super::P); }}\n"),
+            "symbol `_1as_0lib_1header_0root_bmodule_bloader` is already defined",
+        ),
     ] {
         let errors = Plugin::new(name, &source).build_errors();
         assert!(errors.contains(said), "{name}: {errors}");

@@ -52,6 +52,19 @@ fn a_hook_that_fails_says_so_in_its_authors_words() {
 }
 
 #[test]
+fn a_refused_entry_that_its_author_ignores_is_told_all_the_same() {
+    let types = "registry.add_plugin(AgentType::new(\"reader\"))?; \
+                 registry.add_plugin(AgentType::new(\"writer\").deny(\"shell\")).ok(); Ok(())";
+    let library = Plugin::with_hooks("careless", types, "", "").build();
+    let world = World::new();
+    let ran = world.run(&["plugins", "install", library.to_str().unwrap()]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("lib.rs:"), "{ran}");
+    assert!(ran.stderr.contains("agent type \"writer\": \"shell\" is no category of tools"), "{ran}");
+    assert_eq!(world.standing(), Vec::<String>::new());
+}
+
+#[test]
 fn a_hook_that_ends_its_process_is_told_apart_from_one_that_fails() {
     let scripts = [
         "abort",
