@@ -212,7 +212,11 @@ fn a_list_of_plugins_that_is_no_file_is_told_as_such() {
         let list = world.run(&["plugins", "list"]);
         assert_eq!(list.code, 0, "{number}: {list}");
         assert!(list.stderr.contains("plugins.lock"), "{number}: {list}");
-        assert_eq!(world.error(&["plugins", "install", text(&source)])["code"], "lock-damaged", "{number}");
+        assert_eq!(
+            world.error(&["plugins", "install", text(&source)])["code"],
+            "lock-unreadable",
+            "{number}"
+        );
     }
 }
 

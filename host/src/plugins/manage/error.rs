@@ -94,11 +94,10 @@ impl ManageError {
 
     fn help(&self) -> String {
         match self {
-            Self::Source(error) => error.help(),
             Self::NoUpdate { name, error: SourceError::Missing(_) } => {
                 format!("`replio plugins update {name} --from SOURCE` takes it from where it is now")
             }
-            Self::NoUpdate { error, .. } => error.help(),
+            Self::Source(error) | Self::NoUpdate { error, .. } => error.help(),
             Self::Incompatible { reason, .. } => reason.help(),
             // Nothing of it is installed yet, so there is nothing to set aside.
             Self::Fault(fault) => match fault.kind {
