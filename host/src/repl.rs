@@ -244,7 +244,9 @@ impl Session {
         let json = self.options.json || arguments.iter().any(|argument| argument == "--json");
         let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         if !json {
+            commands::choose_color_by(arguments);
             let _ = error.print();
+            self.options.choose_color();
         } else if is_help {
             let output = Output { json, ..self.output() };
             output.answer(&Help::text(error.to_string()), &[]);
