@@ -2,6 +2,7 @@
 //! function and hand what it returns to [`output`](crate::output). The REPL's
 //! lines go through the same parser.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -86,6 +87,17 @@ pub enum ColorWhen {
     Never,
 }
 
+impl ColorWhen {
+    fn choose(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
 /// The nouns.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -133,12 +145,7 @@ impl GlobalOptions {
 
     /// Has the whole process use colour, or not, as these options say.
     pub fn choose_color(&self) {
-        match self.color {
-            ColorWhen::Auto => anstream::ColorChoice::Auto,
-            ColorWhen::Always => anstream::ColorChoice::Always,
-            ColorWhen::Never => anstream::ColorChoice::Never,
-        }
-        .write_global();
+        self.color.choose();
     }
 
     /// Whether plugins are left out, by these options or the environment.
@@ -168,6 +175,25 @@ impl Command {
             Self::Completions(arguments) => Ok(completions::run(arguments)),
         }
     }
+}
+
+/// Has the whole process use colour as these arguments say, which need not be
+/// right: for what is said about wrong ones.
+pub fn choose_color_by(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) {
+    if let Some(when) = color_in(arguments) {
+        when.choose();
+    }
+}
+
+fn color_in(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<ColorWhen> {
+    let (mut found, mut is_next) = (None, false);
+    for argument in arguments {
+        let Some(argument) = argument.as_ref().to_str().filter(|argument| *argument != "--") else { break };
+        let value = if is_next { Some(argument) } else { argument.strip_prefix("--color=") };
+        found = value.and_then(|value| ColorWhen::from_str(value, false).ok()).or(found);
+        is_next = argument == "--color";
+    }
+    found
 }
 
 /// What is wrong with the arguments: exit code 2.
@@ -221,5 +247,20 @@ pub fn run_and_print_sifted(command: &Command, app: &App, sift: impl FnOnce(&mut
             app.output.failure(&failure, &warnings);
             if failure.code == USAGE { 2 } else { 1 }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_is_found_in_arguments_that_are_wrong() {
+        let found = |line: &str| color_in(line.split(' '));
+        assert_eq!(found("tpye --color never"), Some(ColorWhen::Never));
+        assert_eq!(found("--color=never type --color=always --nonsense"), Some(ColorWhen::Always));
+        assert_eq!(found("type --color sometimes"), None);
+        assert_eq!(found("type -- --color never"), None);
+        assert_eq!(found("type --color"), None);
     }
 }

@@ -125,8 +125,9 @@ text_like!(PluginName);
 /// The candidate nearest to `wanted`, when one is near enough to be what was
 /// meant: "did you mean `writer`?".
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A text from outside may be of any length, and is then near to nothing.
-    if wanted.len() > 2 * LONGEST_NAME {
+    // A text from outside may be of any length, and is then near to nothing, as
+    // is an empty one.
+    if wanted.is_empty() || wanted.len() > 2 * LONGEST_NAME {
         return None;
     }
     let wanted = wanted.to_lowercase();
@@ -188,5 +189,6 @@ mod tests {
         assert_eq!(nearest("resercher", names), Some("researcher"));
         assert_eq!(nearest("Editor", names), Some("editor"));
         assert_eq!(nearest("bananas", names), None);
+        assert_eq!(nearest("", ["a", "b"]), None);
     }
 }

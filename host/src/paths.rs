@@ -103,7 +103,7 @@ impl Places {
     /// When there is no place for global files, or `--path` names no folder.
     pub fn find(from: &Surroundings) -> Result<Self, Diagnostic> {
         let global = global_folder(from)?;
-        let home = from.home.as_deref().map(canonical);
+        let home = home(from).map(canonical);
         let project = match &from.path {
             Some(path) => {
                 let path = from.current.join(path);
@@ -172,6 +172,11 @@ pub fn make_folder(folder: &Path, scope: Scope) -> Result<(), FileError> {
     }
 }
 
+/// The home folder; one that is not absolute would be another in each folder.
+fn home(from: &Surroundings) -> Option<&Path> {
+    from.home.as_deref().filter(|home| home.is_absolute())
+}
+
 fn global_folder(from: &Surroundings) -> Result<PathBuf, Diagnostic> {
     if let Some(folder) = from.replio_home.as_ref().filter(|folder| !folder.is_empty()) {
         return Ok(from.current.join(folder));
@@ -180,10 +185,10 @@ fn global_folder(from: &Surroundings) -> Result<PathBuf, Diagnostic> {
     if let Some(folder) = from.config_home.as_ref().filter(|folder| Path::new(folder).is_absolute()) {
         return Ok(Path::new(folder).join("replio"));
     }
-    match &from.home {
+    match home(from) {
         Some(home) => Ok(home.join(".config").join("replio")),
         None => Err(Diagnostic::new("no-home", "there is no home folder to keep global files in")
-            .help("set HOME, or REPLIO_HOME to a folder of your choice")),
+            .help("set HOME to an absolute path, or REPLIO_HOME to a folder of your choice")),
     }
 }
 
@@ -255,7 +260,9 @@ mod tests {
         assert_eq!(Places::find(&from).unwrap().global(), Path::new("/x/replio"));
         from.replio_home = Some("/r".into());
         assert_eq!(Places::find(&from).unwrap().global(), Path::new("/r"));
-        let nowhere = Surroundings { current: root, ..Surroundings::default() };
-        assert_eq!(Places::find(&nowhere).unwrap_err().code, "no-home");
+        for home in [None, Some("relative".into())] {
+            let nowhere = Surroundings { current: root.clone(), home, ..Surroundings::default() };
+            assert_eq!(Places::find(&nowhere).unwrap_err().code, "no-home");
+        }
     }
 }

@@ -24,7 +24,7 @@ mod words;
 use complete::OF_THE_SESSION;
 use help::Help;
 use kept::Kept;
-use terminal::{Entered, SessionCompleter, Terminal};
+use terminal::{Entered, NoMarks, SessionCompleter, Terminal};
 
 /// The longest line that is read from a pipe, in bytes.
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
@@ -53,6 +53,14 @@ pub fn run(options: &GlobalOptions) -> u8 {
 /// cursor is.
 fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Ctrl-C during a command ends what the command has started, which gets the
+/// signal too, and not the session. A handler, because children inherit a signal
+/// that is ignored, and not one that is handled. Without it the session ends,
+/// which is no reason not to open one.
+fn outlive_interrupts() {
+    let _ = ctrlc::set_handler(|| {});
 }
 
 struct Session {
@@ -95,9 +103,12 @@ impl Session {
                 env!("CARGO_PKG_VERSION")
             );
         }
+        outlive_interrupts();
+        let _no_marks = NoMarks::begin();
         loop {
             match terminal.read() {
                 Entered::Line(line) => {
+                    self.output().warnings(terminal.remember().as_slice());
                     if self.line(&line) == Outcome::Leave {
                         return 0;
                     }
@@ -233,7 +244,9 @@ impl Session {
         let json = self.options.json || arguments.iter().any(|argument| argument == "--json");
         let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         if !json {
+            commands::choose_color_by(arguments);
             let _ = error.print();
+            self.options.choose_color();
         } else if is_help {
             let output = Output { json, ..self.output() };
             let _ = output.answer(&Help::text(error.to_string()), &[]);

@@ -154,6 +154,10 @@ fn an_editor_is_opened_and_what_it_left_is_checked() {
     let without = world.run(&edit);
     assert_eq!(without.code, 1);
     assert!(without.stderr.contains("VISUAL") && without.stderr.contains("types.json"), "{without}");
+    let (code, _, stderr) = with("/nonexistent --wait", &edit);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("`/nonexistent --wait` can't be run"), "{stderr}");
+    assert!(stderr.contains("help: set VISUAL or EDITOR"), "{stderr}");
     let (code, stdout, stderr) = with("sed -i -e 's/You plan/We plan/'", &edit);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stdout.contains("is in order"), "{stdout}");
@@ -188,9 +192,52 @@ fn an_override_of_a_plugins_entry_is_hollow_once_the_plugin_is_gone() {
         world.run_with_input(&["skill", "new", "check", "--from", "-"], "Thrice."),
         world.run(&["skill", "show", "check"]),
         world.run(&["--no-plugins", "type", "list", "review"]),
+        world.run(&["plugins", "disable", "hollow", "--quiet"]),
+        world.run(&["type", "show", "hollow/auditor"]),
         world.run(&["plugins", "uninstall", "hollow", "--quiet"]),
         world.run(&["type", "list"]),
         world.run(&["type", "remove", "auditor"]),
     ];
     insta::assert_snapshot!(told(story));
+}
+
+#[test]
+fn help_is_what_can_be_done() {
+    let world = World::new();
+    world.write(
+        &world.local().join("teams.json"),
+        r#"{
+  "turned": { "stages": ["writer", "planner"], "loop": { "until": "writer", "from": "planner", "verdict": "V:" } },
+  "astray": { "stages": ["writer"], "loop": { "from": "writer", "until": "wrter" } },
+  "round": { "stages": ["writer", "writer"], "loop": { "max_iterations": 2, "from": "writer", "until": "writer" } }
+}"#,
+    );
+    insta::assert_snapshot!(told([
+        world.run(&["type", "new", "aa", "x", "--skill", "nope/x"]),
+        world.run(&["team", "new", "zz", "--stage", "nope/writer"]),
+        world.run(&["type", "show", "nope/writer"]),
+        world.run(&["type", "show", "nope/writer", "--no-plugins"]),
+        world.run(&["type", "show", ""]),
+        world.run(&["type", "new", "writer", "--tag", "a", "--local"]),
+        world.run(&["type", "new", "writer"]),
+        world.run(&["type", "new", "coder", "--local", "--global"]),
+        world.run(&["type", "new", "reviewer", "--quiet"]),
+        world.run(&["skill", "new", "a.md"]),
+        world.run(&["team", "show", "turned"]),
+        world.run(&["team", "list"]),
+    ]));
+    world.write(
+        &world.global().join("types.json"),
+        r#"{ "kept": { "tool_permission": { "bash": "dney" } } }"#,
+    );
+    let warned = world.run(&["type", "list", "a"]);
+    assert!(warned.stderr.contains("`deny`? (meanwhile what it denies is not in force)"), "{warned}");
+}
+
+#[test]
+fn colour_of_what_is_wrong_with_the_arguments_is_as_they_say() {
+    let world = World::new();
+    assert!(world.run(&["--color", "always", "tpye"]).stderr.contains("\u{1b}["));
+    assert!(world.run(&["type", "--help", "--color=always"]).stdout.contains("\u{1b}["));
+    assert!(!world.run(&["--color", "never", "tpye"]).stderr.contains('\u{1b}'));
 }

@@ -218,6 +218,8 @@ impl Reader {
         }
         let place = Place::member(&self.source, ordinal);
         let inner = value.get("name").and_then(Value::as_str).filter(|_| key.is_none()).map(str::to_owned);
+        let permits =
+            self.layer.kind == Kind::Type && value.get("tool_permission").is_some_and(Value::is_object);
         match check_member(self.layer.kind, key, value) {
             Ok(member) => {
                 if let Some(inner) = &member.inner_name {
@@ -230,7 +232,11 @@ impl Reader {
                 self.layer.insert(member.name, entry);
             }
             Err(faults) => {
-                let diagnostics = self.layer.lose(key.or(inner.as_deref()), faults, &place);
+                let mut diagnostics = self.layer.lose(key.or(inner.as_deref()), faults, &place);
+                if let Some(first) = diagnostics.first_mut().filter(|_| permits) {
+                    let help = first.help.as_deref().unwrap_or("mend it");
+                    first.help = Some(format!("{help} (meanwhile what it denies is not in force)"));
+                }
                 for diagnostic in diagnostics {
                     self.tell(diagnostic);
                 }

@@ -8,9 +8,12 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::app::App;
-use crate::catalog::{Action, Category, Kind, Layer, Origin, Place, Reference, Resolved, Scope, Stack};
+use crate::catalog::{
+    Action, Category, Kind, Layer, Origin, Place, Reference, Resolved, Scope, Stack, Unknown,
+};
 use crate::diagnostic::Diagnostic;
 use crate::names::{EntryName, InvalidName, PluginName};
+use crate::plugins::status::Status;
 
 pub(super) mod edit;
 mod entry_file;
@@ -32,8 +35,11 @@ pub(super) struct ListArguments {
 #[derive(Debug, Args)]
 pub(super) struct WhereNew {
     /// Write to your own folder, for all projects, and not to this project's
-    #[arg(long)]
+    #[arg(long, conflicts_with = "local")]
     global: bool,
+    /// Write to this project's folder, which is the default
+    #[arg(long)]
+    local: bool,
 }
 
 /// Which of the two files, where an entry may be in both.
@@ -124,9 +130,15 @@ fn hollow_warning(resolved: &Resolved<'_>) -> Option<Diagnostic> {
         Kind::Skill => format!("`replio skill new {name} --from FILE`"),
         Kind::Team => format!("`replio team new {name} --stage TYPE`"),
     };
-    let help = format!(
-        "give it some with {give}; if what it overrode is gone, `replio {kind} remove {name}` clears it away"
-    );
+    let is_in_file = |origin: &Origin| matches!(origin, Origin::Global | Origin::Local);
+    let otherwise = match resolved.plugin() {
+        // What no file has, no command can remove.
+        Some(plugin) if !resolved.origins().any(is_in_file) => {
+            format!(", or switch the plugin off: `replio plugins disable {plugin}`")
+        }
+        _ => format!("; if what it overrode is gone, `replio {kind} remove {name}` clears it away"),
+    };
+    let help = format!("give it some with {give}{otherwise}");
     let place = resolved.contributions().next_back().map(|(_, entry)| entry.place());
     let mut warning = Diagnostic::new("hollow-entry", message).help(help);
     warning.file = place.and_then(Place::file).map(Into::into);
@@ -134,6 +146,75 @@ fn hollow_warning(resolved: &Resolved<'_>) -> Option<Diagnostic> {
         warning = warning.at(position.line, position.column);
     }
     Some(warning)
+}
+
+/// What is to be said about a team whose loop can't work.
+fn loop_warning(resolved: &Resolved<'_>) -> Option<Diagnostic> {
+    // Teams are many and loops are few.
+    resolved.value("loop")?;
+    let team = resolved.team();
+    let (stages, loop_) = (team.stages, team.loop_?);
+    if stages.is_empty() {
+        return None;
+    }
+    let first = stages.iter().position(|stage| stage.agent_type == loop_.from);
+    let last = stages.iter().rposition(|stage| stage.agent_type == loop_.until);
+    let why = match (first, last) {
+        (Some(first), Some(last)) if first <= last => return None,
+        (Some(_), Some(_)) => format!("`{}` comes after `{}`", loop_.from, loop_.until),
+        (None, _) => format!("it has no stage `{}`", loop_.from),
+        (_, None) => format!("it has no stage `{}`", loop_.until),
+    };
+    let message = format!(
+        "the loop of the team `{}`, from `{}` until `{}`, can't work: {why}",
+        resolved.name(),
+        loop_.from,
+        loop_.until
+    );
+    let chain: Vec<&str> = stages.iter().map(|stage| stage.agent_type.as_str()).collect();
+    let mut warning =
+        Diagnostic::new("bad-loop", message).help(format!("the stages are: {}", chain.join(", ")));
+    let origin = resolved.fields().into_iter().find(|field| field.name == "loop")?.origin;
+    if let Some((layer, entry)) = resolved.contributions().find(|(layer, _)| Some(&layer.origin) == origin) {
+        warning.plugin = layer.origin.plugin().cloned();
+        warning.file = entry.place().file().map(Into::into);
+        if let Some(position) = entry.place().position() {
+            warning = warning.at(position.line, position.column);
+        }
+    }
+    Some(warning)
+}
+
+/// An unknown name with what to do about it: the nearest one, or, where it is
+/// qualified, how the plugin stands; no help where neither says anything.
+fn explained(app: &App, unknown: &Unknown) -> Diagnostic {
+    let diagnostic = unknown.diagnostic();
+    let reference = unknown.name.parse::<Reference>().ok();
+    let Some(plugin) = reference.and_then(|reference| reference.plugin).filter(|_| !unknown.lost) else {
+        return diagnostic;
+    };
+    if app.plugins_off() {
+        return diagnostic.help("plugins are left out of this run (--no-plugins or REPLIO_NO_PLUGINS)");
+    }
+    let layer = app.plugin_layer();
+    let of_that_name = || layer.plugins.iter().filter(|other| other.installed.name == plugin);
+    let in_use = of_that_name().find(|other| other.installed.status == Status::Enabled);
+    let help = match (in_use, of_that_name().next()) {
+        (Some(other), _) if matches!(other.brought, Some(Err(_))) => {
+            format!("plugin {plugin} could not be run: `replio plugins show {plugin}`")
+        }
+        (None, Some(other)) if other.installed.status == Status::Disabled => {
+            let enable = other.installed.help().unwrap_or_default();
+            format!("plugin {plugin} is disabled: `{enable}`")
+        }
+        (None, Some(other)) => {
+            format!("plugin {plugin} is {}: `replio plugins show {plugin}`", other.installed.status.word())
+        }
+        _ if diagnostic.help.is_some() => return diagnostic,
+        (Some(_), _) => format!("plugin {plugin} brings no {} of that name", unknown.kind.described()),
+        (None, None) => format!("no plugin `{plugin}` is installed: `replio plugins` lists those that are"),
+    };
+    diagnostic.help(help)
 }
 
 /// A name for an entry that is to be written.
@@ -206,7 +287,7 @@ fn warn_of_missing(app: &App, resolved: &Resolved<'_>) {
         // The other layers are read only where something names an entry of theirs.
         for name in names {
             if let Err(unknown) = app.stack(kind).resolve(&name) {
-                let mut warning = unknown.diagnostic();
+                let mut warning = explained(app, &unknown);
                 warning.message =
                     format!("{who} names the {} `{name}`, which does not exist, {outcome}", kind.described());
                 warning.help.get_or_insert_with(|| format!("`replio {kind} new {name}` makes it"));
@@ -215,6 +296,9 @@ fn warn_of_missing(app: &App, resolved: &Resolved<'_>) {
         }
     }
 }
+
+/// A loop in the order in which it is told.
+const LOOP: [&str; 4] = ["from", "until", "max_iterations", "verdict"];
 
 /// A value of a field in one line.
 fn in_words(value: &Value) -> String {
@@ -232,7 +316,9 @@ fn in_words(value: &Value) -> String {
         }
         Value::Object(map) => {
             let mut text = String::new();
-            for (key, value) in map {
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_by_key(|(key, _)| LOOP.iter().position(|known| known == key));
+            for (key, value) in members {
                 let _ = write!(text, "{}{key} {}", if text.is_empty() { "" } else { ", " }, in_words(value));
             }
             text

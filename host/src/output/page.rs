@@ -3,10 +3,13 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use comfy_table::{Attribute, Color, ContentArrangement, Table};
+use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, Width};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{BAD, CAUTION, DIM, GOOD, NAME, ORIGIN, clean, clean_line};
+
+/// The columns between two columns of a table.
+const GAP: u16 = 2;
 
 /// A page of text under construction.
 #[derive(Debug)]
@@ -89,8 +92,14 @@ impl Page {
         }
     }
 
-    /// A table that wraps the text of its cells, so that it fits.
+    /// A table that wraps the text of its cells between words, so that it fits;
+    /// where no such table does, one block for each row.
     fn fitted_table(&mut self, width: u16, headings: Vec<Cell>, rows: impl IntoIterator<Item = Vec<Cell>>) {
+        let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
+        let Some(widths) = column_widths(width.into(), &headings, &rows) else {
+            self.blocks(width, &headings, rows);
+            return;
+        };
         let mut table = Table::new();
         table.load_style(comfy_table::presets::NOTHING);
         // Whether styles reach the reader is decided where the page is printed.
@@ -101,11 +110,41 @@ impl Page {
         for row in rows {
             table.add_row(row.into_iter().map(styled));
         }
-        for column in table.column_iter_mut() {
-            column.set_padding((0, 2));
+        let last = widths.len().saturating_sub(1);
+        for (index, (column, width)) in table.column_iter_mut().zip(widths).enumerate() {
+            let gap = if index == last { 0 } else { GAP };
+            column.set_padding((0, gap));
+            let width = u16::try_from(width).unwrap_or(u16::MAX).saturating_add(gap);
+            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
         }
         for line in table.lines() {
             let _ = writeln!(self.text, "{}", line.trim_end());
+        }
+    }
+
+    /// A block for each row: its first cell, and below it the others with their
+    /// headings.
+    fn blocks(&mut self, width: u16, headings: &[Cell], rows: Vec<Vec<Cell>>) {
+        let widest = headings.iter().skip(1).map(|heading| heading.text.width()).max().unwrap_or_default();
+        let indent = widest + 4;
+        let room = usize::from(width).saturating_sub(indent).max(10);
+        for row in rows {
+            for (index, (heading, Cell { text, style })) in headings.iter().zip(row).enumerate() {
+                if text.is_empty() {
+                    continue;
+                }
+                if index == 0 {
+                    let _ = writeln!(self.text, "{style}{text}{style:#}");
+                    continue;
+                }
+                let Cell { text: heading, style: dim } = heading;
+                let _ = write!(self.text, "  {dim}{heading}{dim:#}");
+                let mut before = indent - 2 - heading.width();
+                for part in broken(&text, room) {
+                    let _ = writeln!(self.text, "{:before$}{style}{part}{style:#}", "");
+                    before = indent;
+                }
+            }
         }
     }
 
@@ -136,7 +175,7 @@ impl Page {
                 let Cell { text, style } = cell;
                 let _ = write!(self.text, "{style}{text}{style:#}");
                 if Some(column) != last {
-                    self.text.extend(std::iter::repeat_n(' ', widths[column] - width + 2));
+                    self.text.extend(std::iter::repeat_n(' ', widths[column] - width + usize::from(GAP)));
                 }
             }
             self.text.push('\n');
@@ -147,6 +186,30 @@ impl Page {
     pub fn text(&self) -> &str {
         &self.text
     }
+}
+
+/// How wide each column is in a table that is no wider than this, with no word
+/// broken; `None` where that can't be.
+fn column_widths(width: usize, headings: &[Cell], rows: &[Vec<Cell>]) -> Option<Vec<usize>> {
+    let mut least = vec![0; headings.len()];
+    let mut most = least.clone();
+    for row in std::iter::once(headings).chain(rows.iter().map(Vec::as_slice)) {
+        for ((least, most), cell) in least.iter_mut().zip(&mut most).zip(row) {
+            *least = cell.text.split(' ').map(str::width).max().unwrap_or_default().max(*least);
+            *most = cell.text.width().max(*most);
+        }
+    }
+    let room = width.checked_sub(usize::from(GAP) * headings.len().saturating_sub(1))?;
+    let mut left = room.checked_sub(least.iter().sum())?;
+    let mut widths = least;
+    // Column by column of text goes to the narrowest that wants more.
+    while left > 0 {
+        let wants = widths.iter_mut().zip(&most).filter(|(width, most)| **width < **most);
+        let Some((narrowest, _)) = wants.min_by_key(|(width, _)| **width) else { break };
+        *narrowest += 1;
+        left -= 1;
+    }
+    Some(widths)
 }
 
 /// A line in parts that are no wider than this, unless a word is.
@@ -217,6 +280,74 @@ mod tests {
         let narrow = table(Some(30));
         assert!(narrow.lines().all(|line| line.chars().count() <= 30), "{narrow}");
         assert!(narrow.lines().count() > 3, "{narrow}");
+    }
+
+    fn plugins(width: u16) -> String {
+        let mut page = Page::of_width(Some(width));
+        let row = |cells: [&str; 5]| Vec::from(cells.map(Cell::plain));
+        page.table(
+            &["NAME", "VERSION", "STATUS", "SCOPE", "PROVIDES"],
+            [
+                row(["house-style", "0.1.0", "enabled", "local", "1 type, 2 skills, 1 team"]),
+                row(["security-review", "0.1.0", "disabled", "global", ""]),
+            ],
+        );
+        anstream::adapter::strip_str(page.text()).to_string()
+    }
+
+    #[test]
+    fn a_table_is_narrowed_between_words_and_then_stacked() {
+        let wide = "\
+NAME             VERSION  STATUS    SCOPE   PROVIDES
+house-style      0.1.0    enabled   local   1 type, 2 skills, 1 team
+security-review  0.1.0    disabled  global
+";
+        assert_eq!(plugins(80), wide);
+        let narrow = "\
+NAME             VERSION  STATUS    SCOPE   PROVIDES
+house-style      0.1.0    enabled   local   1 type,
+                                            2
+                                            skills,
+                                            1 team
+security-review  0.1.0    disabled  global
+";
+        assert_eq!(plugins(52), narrow);
+        let stacked = "\
+house-style
+  VERSION   0.1.0
+  STATUS    enabled
+  SCOPE     local
+  PROVIDES  1 type, 2 skills, 1 team
+security-review
+  VERSION   0.1.0
+  STATUS    disabled
+  SCOPE     global
+";
+        assert_eq!(plugins(50), stacked);
+        let tight = "\
+house-style
+  VERSION   0.1.0
+  STATUS    enabled
+  SCOPE     local
+  PROVIDES  1 type, 2 skills,
+            1 team
+security-review
+  VERSION   0.1.0
+  STATUS    disabled
+  SCOPE     global
+";
+        assert_eq!(plugins(30), tight);
+    }
+
+    #[test]
+    fn no_word_of_a_table_is_ever_broken() {
+        for width in 22..90 {
+            let text = plugins(width);
+            for word in ["house-style", "security-review", "VERSION", "PROVIDES", "disabled", "skills,"] {
+                assert!(text.contains(word), "{word} at {width}:\n{text}");
+            }
+            assert!(text.lines().all(|line| line.width() <= usize::from(width)), "{width}:\n{text}");
+        }
     }
 
     #[test]

@@ -69,6 +69,9 @@ fn short(text: &str) -> Option<String> {
 
 /// The files and folders that begin with this; hidden ones only when asked for.
 pub(super) fn paths(beginning: &str, home: Option<&Path>) -> Vec<Candidate> {
+    if beginning == "~" && home.is_some() {
+        return vec![Candidate { value: "~/".to_owned(), about: None, whole: false }];
+    }
     let (typed, stem) = beginning
         .rsplit_once(MAIN_SEPARATOR)
         .map_or(("", beginning), |(folder, stem)| (&beginning[..=folder.len()], stem));
@@ -114,9 +117,46 @@ mod tests {
         };
         assert_eq!(found("~/"), [("~/liba.so".to_owned(), true), ("~/my plugins/".to_owned(), false)]);
         assert_eq!(found("~/my plugins/"), [("~/my plugins/libb.so".to_owned(), true)]);
+        assert_eq!(found("~"), [("~/".to_owned(), false)]);
         assert_eq!(found("~/.h"), [("~/.hidden".to_owned(), true)]);
         let whole = format!("{}/lib", home.path().display());
         assert_eq!(found(&whole), [(format!("{whole}a.so"), true)]);
         assert_eq!(found("~/nowhere/"), []);
+    }
+
+    /// Knows paths and nothing else.
+    struct Files<'a>(&'a Path);
+
+    impl Known for Files<'_> {
+        fn values(&self, what: Values, beginning: &str) -> Vec<Candidate> {
+            if what == Values::Paths { paths(beginning, Some(self.0)) } else { Vec::new() }
+        }
+    }
+
+    #[test]
+    fn a_line_is_completed_with_absolute_home_and_relative_paths() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("big plugin")).unwrap();
+        std::fs::create_dir(home.path().join("bin")).unwrap();
+        let mut definition = crate::commands::definition();
+        definition.build();
+        let after = |text: &str| {
+            let (start, found) = super::super::complete::candidates(text, &definition, &Files(home.path()));
+            (start, found.into_iter().map(|candidate| candidate.value).collect::<Vec<_>>())
+        };
+        let root = home.path().display();
+        let both = vec![format!("{root}/big plugin/"), format!("{root}/bin/")];
+        for command in ["/plugins install", "/plugin inspect", "/plugins install --global"] {
+            assert_eq!(
+                after(&format!("{command} {root}/bi")),
+                (command.len() + 1, both.clone()),
+                "{command}"
+            );
+        }
+        assert_eq!(after("/plugins install ~/bin"), (17, vec!["~/bin/".to_owned()]));
+        assert_eq!(after("/plugins install '~/big p"), (17, vec!["~/big plugin/".to_owned()]));
+        // Tests run in the folder of the crate.
+        assert_eq!(after("/plugins install src/rep").1, ["src/repl.rs", "src/repl/"]);
+        assert_eq!(after("/plugins install ./src/main").1, ["./src/main.rs"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Lines from a terminal: editing, history, completion and hints.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use clap::Command;
@@ -35,6 +35,9 @@ pub(super) enum Entered {
 /// A terminal that lines come from.
 pub(super) struct Terminal {
     editor: Reedline,
+    history: PathBuf,
+    /// Lines are remembered, as far as is known.
+    remembers: bool,
 }
 
 impl Terminal {
@@ -67,15 +70,20 @@ impl Terminal {
                 editor = editor.with_history(Box::new(remembered));
                 None
             }
-            Err(error) => Some(
-                Diagnostic::new(
-                    "no-history",
-                    format!("the lines of this session are not remembered: {error}"),
-                )
-                .file(history),
-            ),
+            Err(error) => Some(not_remembered(&error, history)),
         };
-        (Self { editor }, warning)
+        (Self { editor, history: history.to_owned(), remembers: warning.is_none() }, warning)
+    }
+
+    /// Writes the lines so far to the history, so that they are there however
+    /// the session ends. Says once that this can't be.
+    pub(super) fn remember(&mut self) -> Option<Diagnostic> {
+        if !self.remembers {
+            return None;
+        }
+        let error = self.editor.sync_history().err()?;
+        self.remembers = false;
+        Some(not_remembered(&error, &self.history))
     }
 
     /// The next line.
@@ -86,6 +94,47 @@ impl Terminal {
             Ok(_) => Entered::Cancelled,
         }
     }
+}
+
+/// While it lives, the terminal shows no `^C` for a Ctrl-C: that would break the
+/// line on which a spinner turns, of which the half before it then stays.
+pub(super) struct NoMarks {
+    #[cfg(unix)]
+    before: Option<rustix::termios::Termios>,
+}
+
+#[cfg(unix)]
+impl NoMarks {
+    pub(super) fn begin() -> Self {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let before = tcgetattr(io::stdin()).ok();
+        if let Some(mut modes) = before.clone() {
+            modes.local_modes.remove(LocalModes::ECHOCTL);
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
+        }
+        Self { before }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for NoMarks {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Now, before);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl NoMarks {
+    pub(super) fn begin() -> Self {
+        Self {}
+    }
+}
+
+fn not_remembered(error: &dyn std::error::Error, history: &Path) -> Diagnostic {
+    let message = format!("the lines of this session are not remembered: {error}");
+    Diagnostic::new("no-history", message).file(history)
 }
 
 /// Makes a file, if it is not there, that only the user can read: what was
@@ -156,5 +205,36 @@ impl Completer for SessionCompleter {
             clean(&candidate.value) == candidate.value && !candidate.value.contains(['\n', '\t'])
         };
         CompletionResult::fresh(found.into_iter().filter(is_clean).map(suggestion).collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_in_the_history_before_it_is_done() {
+        let temporary = tempfile::tempdir().unwrap();
+        let history = temporary.path().join("deeper/history");
+        let options = <crate::commands::Cli as clap::Parser>::parse_from(["replio"]).options;
+        let completer =
+            SessionCompleter { options, kept: Kept::default(), definition: crate::commands::definition() };
+        let (mut terminal, warning) = Terminal::open(&history, completer, false);
+        assert_eq!(warning, None);
+        let mut enter = |line: &str| {
+            let line = reedline::HistoryItem::from_command_line(line);
+            terminal.editor.history_mut().save(line).unwrap();
+            terminal.remember()
+        };
+        assert_eq!(enter("/type"), None);
+        assert_eq!(fs::read_to_string(&history).unwrap(), "/type\n");
+        assert_eq!(enter("/skill"), None);
+        assert_eq!(fs::read_to_string(&history).unwrap(), "/type\n/skill\n");
+        // What can't be remembered any more is said once.
+        fs::remove_dir_all(temporary.path()).unwrap();
+        fs::write(temporary.path(), "").unwrap();
+        assert_eq!(enter("/team").map(|warning| warning.code), Some("no-history"));
+        assert_eq!(enter("/team list"), None);
+        fs::remove_file(temporary.path()).unwrap();
     }
 }

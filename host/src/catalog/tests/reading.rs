@@ -112,8 +112,10 @@ fn a_broken_entry_is_lost_at_its_very_value_and_all_others_work() {
 #[test]
 fn a_misspelt_action_or_category_comes_with_the_nearest() {
     let help = |text: &str| read_types(text).1[0].help.clone().unwrap();
-    assert_eq!(help(r#"{"a": {"tool_permission": {"bash": "dney"}}}"#), "did you mean `deny`?");
-    assert_eq!(help(r#"{"a": {"tool_permission": {"bahs": "deny"}}}"#), "did you mean `bash`?");
+    for (permission, nearest) in [(r#"{"bash": "dney"}"#, "deny"), (r#"{"bahs": "deny"}"#, "bash")] {
+        let expected = format!("did you mean `{nearest}`? (meanwhile what it denies is not in force)");
+        assert_eq!(help(&format!(r#"{{"a": {{"tool_permission": {permission}}}}}"#)), expected);
+    }
     assert_eq!(help(r#"{"a": {"sytem_prompt": "x"}}"#), "did you mean `system_prompt`?");
 }
 

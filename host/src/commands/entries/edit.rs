@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,8 @@ use super::entry_file::EntryFile;
 use super::looser::{in_words, json_of, looser};
 use super::remove::{override_it, scopes_with};
 use super::{
-    WhichFile, flag, has, hollow_warning, name_to_write, permission_up_to, stack_of_one, warn_of_missing,
+    WhichFile, flag, has, hollow_warning, loop_warning, name_to_write, permission_up_to, stack_of_one,
+    warn_of_missing,
 };
 use crate::app::App;
 use crate::catalog::{Kind, Layer, Loosened, read_text};
@@ -50,11 +51,7 @@ pub(in crate::commands) fn run<'a>(
     file.forget_warnings(app);
 
     let text_before = read_text(&file.path).ok();
-    let status = open_editor(&file.path, app.output.json)?;
-    if !status.success() {
-        let message = format!("the editor ended with {status}; the file is as the editor left it");
-        return Err(Diagnostic::new("editor-failed", message).file(&file.path));
-    }
+    open_editor(&file.path, app.output.json)?;
 
     let (layer, faults) = file.read();
     if let Some(fault) = fault_that_counts(&file, &layer, &faults) {
@@ -68,6 +65,7 @@ pub(in crate::commands) fn run<'a>(
     let mut looser_now = Vec::new();
     if let Ok(entry) = after.resolve(file.name.as_str()) {
         app.warn(hollow_warning(&entry));
+        app.warn(loop_warning(&entry));
         warn_of_missing(app, &entry);
         looser_now = looser(&[&permission_before], &entry.permission());
     }
@@ -113,8 +111,14 @@ fn nothing_to_edit(kind: Kind, name: &EntryName, which: &WhichFile, app: &App) -
     })
 }
 
+/// What the shell ends with when it can't run, or can't find, a program.
+const NOT_RUN: [Option<i32>; 2] = [Some(126), Some(127)];
+
 /// Runs the editor on a file and waits for it.
-fn open_editor(path: &Path, json: bool) -> Result<ExitStatus, Diagnostic> {
+///
+/// # Errors
+/// There is none, or it failed.
+fn open_editor(path: &Path, json: bool) -> Result<(), Diagnostic> {
     let set = |variable| std::env::var_os(variable).filter(|value: &OsString| !value.is_empty());
     let Some(editor) = set("VISUAL").or_else(|| set("EDITOR")) else {
         return Err(Diagnostic::new("no-editor", "neither VISUAL nor EDITOR names an editor")
@@ -130,11 +134,20 @@ fn open_editor(path: &Path, json: bool) -> Result<ExitStatus, Diagnostic> {
         // Only the document may be on stdout.
         command.stdout(Stdio::from(std::io::stderr()));
     }
-    command.status().map_err(|error| {
-        let editor = editor.to_string_lossy();
+    let editor = editor.to_string_lossy();
+    let help = "set VISUAL or EDITOR to an editor that is installed: `export EDITOR=nano`";
+    let status = command.status().map_err(|error| {
         Diagnostic::new("editor-failed", format!("the editor `{editor}` can't be started: {error}"))
-            .help("name one that is installed in VISUAL or EDITOR")
-    })
+            .help(help)
+    })?;
+    if status.success() {
+        return Ok(());
+    }
+    let failed = |message| Err(Diagnostic::new("editor-failed", message).file(path));
+    if NOT_RUN.contains(&status.code()) {
+        return failed(format!("the editor `{editor}` can't be run")).map_err(|error| error.help(help));
+    }
+    failed(format!("the editor `{editor}` ended with {status}; the file is as the editor left it"))
 }
 
 impl Answer for Edited {

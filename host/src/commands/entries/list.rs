@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{ListArguments, hollow_warning, lacks, origin_in_words};
+use super::{ListArguments, hollow_warning, lacks, loop_warning, origin_in_words};
 use crate::app::App;
 use crate::catalog::{Kind, Resolved};
 use crate::commands::CommandResult;
@@ -26,6 +26,7 @@ pub(in crate::commands) fn run<'a>(kind: Kind, arguments: &ListArguments, app: &
         entries.retain(|entry| tags(entry).contains(&tag.as_str()));
     }
     app.warn(entries.iter().filter_map(hollow_warning));
+    app.warn(entries.iter().filter_map(loop_warning));
     Ok(Box::new(Listing { kind, entries }))
 }
 

@@ -6,11 +6,13 @@ use serde_json::{Map, Value, json};
 use super::entry_file::EntryFile;
 use super::looser::{in_words, json_of, looser};
 use super::{
-    WhereNew, and, hollow_warning, name_to_write, permission_up_to, stack_of_one, warn_of_missing, whose,
+    WhereNew, and, hollow_warning, loop_warning, name_to_write, permission_up_to, stack_of_one,
+    warn_of_missing, whose,
 };
 use crate::app::App;
-use crate::catalog::{Category, Kind, Loosened, Origin, Resolved, Scope};
+use crate::catalog::{Category, Entry, Kind, Loosened, Origin, Resolved, Scope};
 use crate::commands::CommandResult;
+use crate::diagnostic::Diagnostic;
 use crate::output::{Answer, CAUTION, DIM, NAME, Page, clean};
 
 /// The fields to write.
@@ -22,6 +24,8 @@ struct Written {
     /// The entry was in this file before.
     was_there: bool,
     changed: bool,
+    /// The entry in the file sets nothing.
+    is_empty: bool,
     fields: Fields,
     /// The layers below that have the entry.
     below: Vec<Origin>,
@@ -39,6 +43,11 @@ pub(in crate::commands) fn run<'a>(
     app: &'a App,
 ) -> CommandResult<'a> {
     let name = name_to_write(kind, name)?;
+    if let Some(stem) = name.as_str().strip_suffix(".md").filter(|_| kind == Kind::Skill) {
+        let message = format!("`{name}` is the name of a file, and the skill would be in {name}.md");
+        return Err(Diagnostic::new("bad-name", message)
+            .help(format!("give the name without .md: `replio skill new {stem}`")));
+    }
     let file = EntryFile::find(app, kind, name, place.scope())?;
     let origin = Origin::from(file.scope);
     let stack = app.stack(kind);
@@ -60,6 +69,8 @@ pub(in crate::commands) fn run<'a>(
 
     let layer = file.read_again(app);
     let line = file.line(&layer);
+    let sets_any = |entry: &Entry| kind.fields().iter().any(|field| entry.get(field).is_some());
+    let is_empty = !layer.get(file.name.as_str()).is_some_and(sets_any);
     let after = stack_of_one(stack, &file.name, Some(&layer));
     let permission = permission_up_to(&after, &file.name, |layer| *layer <= origin);
     let mut looser = looser(&[&before, &lower], &permission);
@@ -67,10 +78,11 @@ pub(in crate::commands) fn run<'a>(
     let mut hidden = Vec::new();
     if let Ok(entry) = after.resolve(file.name.as_str()) {
         app.warn(hollow_warning(&entry));
+        app.warn(loop_warning(&entry));
         warn_of_missing(app, &entry);
         hidden = hidden_fields(&entry, &origin, &fields);
     }
-    Ok(Box::new(Written { file, line, was_there, changed, fields, below, hidden, looser }))
+    Ok(Box::new(Written { file, line, was_there, changed, is_empty, fields, below, hidden, looser }))
 }
 
 fn sets(fields: &Fields, category: Category) -> bool {
@@ -124,11 +136,11 @@ impl Answer for Written {
         page.line(format!("{act} the {} {NAME}{name}{NAME:#} in {folder}{what}", kind.described()));
         if !self.below.is_empty() {
             let below = and(self.below.iter().map(whose));
-            page.line(match (kind, fields.as_slice()) {
-                (Kind::Skill, _) => {
+            page.line(match kind {
+                Kind::Skill => {
                     format!("It overrides the content of {below}; a description and tags from there stay.")
                 }
-                (_, []) => format!("Nothing of {below} is overridden until a field is set."),
+                _ if self.is_empty => format!("Nothing of {below} is overridden until a field is set."),
                 _ => format!("It overrides {below}; the other fields come from there still."),
             });
         }

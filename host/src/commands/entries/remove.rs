@@ -86,7 +86,7 @@ fn not_in(kind: Kind, name: &EntryName, scope: Scope, others: &[Scope], app: &Ap
 fn in_no_file(kind: Kind, name: &EntryName, app: &App) -> Diagnostic {
     let entry = match app.stack(kind).resolve(name.as_str()) {
         Ok(entry) => entry,
-        Err(unknown) => return with_a_way_on(&unknown),
+        Err(unknown) => return with_a_way_on(app, &unknown),
     };
     let is_bundled = entry.origins().any(|origin| *origin == Origin::Bundled);
     let comes = match entry.plugin() {

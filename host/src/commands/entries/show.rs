@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{and, beginning, hollow_warning, in_words, lacks, warn_of_missing};
+use super::{and, beginning, explained, hollow_warning, in_words, lacks, loop_warning, warn_of_missing};
 use crate::app::App;
 use crate::catalog::{Field, Hidden, Kind, Origin, Resolved, Stage, Unknown, resolved_prompt};
 use crate::commands::CommandResult;
@@ -20,8 +20,9 @@ struct Shown<'a> {
 
 /// Shows an entry, whose name may be qualified.
 pub(in crate::commands) fn run<'a>(kind: Kind, name: &str, resolve: bool, app: &'a App) -> CommandResult<'a> {
-    let entry = app.stack(kind).resolve(name).map_err(|unknown| with_a_way_on(&unknown))?;
+    let entry = app.stack(kind).resolve(name).map_err(|unknown| with_a_way_on(app, &unknown))?;
     app.warn(hollow_warning(&entry));
+    app.warn(loop_warning(&entry));
     warn_of_missing(app, &entry);
     let prompt = resolve.then(|| {
         resolved_prompt(&entry.agent_type(), &[], |skill| {
@@ -32,8 +33,8 @@ pub(in crate::commands) fn run<'a>(kind: Kind, name: &str, resolve: bool, app: &
 }
 
 /// An unknown name with what to type next, where no near one says it.
-pub(super) fn with_a_way_on(unknown: &Unknown) -> crate::diagnostic::Diagnostic {
-    let diagnostic = unknown.diagnostic();
+pub(super) fn with_a_way_on(app: &App, unknown: &Unknown) -> crate::diagnostic::Diagnostic {
+    let diagnostic = explained(app, unknown);
     match diagnostic.help {
         Some(_) => diagnostic,
         None => diagnostic.help(format!("`replio {} list` names those there are", unknown.kind)),
