@@ -97,8 +97,6 @@ pub struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Starting the thread that hooks run on.
-    Start,
     /// Opening the library.
     Open,
     /// Comparing its ABI with the host's.

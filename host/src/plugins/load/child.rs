@@ -1,20 +1,19 @@
 //! The child's side of the fork: it gives up what it inherited, opens its one
-//! library, runs the hooks on a thread of their own, writes its report and
-//! ends. From `dlopen` on, everything in this process is the plugin's.
+//! library, runs the hooks, writes its report and ends. From `dlopen` on, everything in this process is the plugin's.
 
 use std::fs::File;
 use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::os::fd::{FromRawFd, RawFd};
-use std::thread;
+use std::panic::{self, AssertUnwindSafe};
 
 use rustix::process::Pid;
 
 use super::{PluginToRun, library};
-use crate::plugins::report::{Failure, Limits, ReportWriter, Stage};
+use crate::plugins::report::Limits;
 
 /// The stack that hooks run on, in bytes.
-const STACK: usize = 8 * 1024 * 1024;
+const STACK: u64 = 8 * 1024 * 1024;
 /// Where the report goes, once everything else is closed.
 const REPORT: RawFd = 3;
 
@@ -64,6 +63,10 @@ pub(super) fn prepare_runner() {
     // A plugin that crashes leaves no image of its memory in the user's project.
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+    // Hooks have the same stack wherever they run, as far as the system allows.
+    let stack = rustix::process::getrlimit(rustix::process::Resource::Stack);
+    let stack = rustix::process::Rlimit { current: Some(STACK), ..stack };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Stack, stack);
     #[cfg(target_os = "linux")]
     {
         // No plugin gets at the runner's pipes through /proc, or traces it.
@@ -107,26 +110,27 @@ unsafe fn close_from(first: RawFd) {
     }
 }
 
-/// Runs the hooks on a thread of their own, which reports and ends the process:
-/// to wait for its end would only cost time.
+/// Runs the hooks and sends their report. A thread of their own would cost as
+/// much as the fork did; the stack that they have here is of a fixed size too,
+/// since the runner has seen to its limit.
 fn run_and_report(plugin: &PluginToRun, limits: &Limits) -> bool {
-    let (to_run, bounds) = (plugin.clone(), *limits);
-    let thread = thread::Builder::new().name(format!("plugin:{}", plugin.name)).stack_size(STACK);
-    let hooks = thread.spawn(move || {
-        let is_sent = send(&library::report(&to_run, &bounds));
-        // SAFETY: as in `run`.
-        unsafe { libc::_exit(i32::from(!is_sent)) }
-    });
-    match hooks {
-        // It comes back only when the host's own code panics: a hook's panic is
-        // caught in the plugin.
-        Ok(hooks) => hooks.join().is_ok(),
-        Err(error) => {
-            let (stage, message) = (Stage::Start, error.to_string());
-            send(&ReportWriter::default().failed(&Failure { stage, message, details: String::new() }))
-        }
+    set_name(plugin);
+    // Only the host's own code can panic here, as a hook's panic is caught in the
+    // plugin; but no panic may get to the runner's code, which this process has a
+    // copy of.
+    panic::catch_unwind(AssertUnwindSafe(|| send(&library::report(plugin, limits)))).unwrap_or(false)
+}
+
+/// The name under which the system lists the process.
+#[cfg(target_os = "linux")]
+fn set_name(plugin: &PluginToRun) {
+    if let Ok(name) = std::ffi::CString::new(format!("plugin:{}", plugin.name)) {
+        let _ = rustix::thread::set_name(&name);
     }
 }
+
+#[cfg(not(target_os = "linux"))]
+fn set_name(_plugin: &PluginToRun) {}
 
 fn send(report: &[u8]) -> bool {
     // SAFETY: `settle` put the report's pipe there. The plugin may have closed

@@ -178,7 +178,6 @@ impl FaultKind {
     /// Reads what the child lived to say about its failure.
     pub(super) fn from_failure(failure: Failure, library: &Path) -> Self {
         match failure.stage {
-            Stage::Start => Self::Runner(failure.message),
             Stage::Open => match missing_dependency(&failure.message, library) {
                 Some(missing) => Self::MissingDependency(missing),
                 None => Self::Open(failure.message),
