@@ -105,18 +105,16 @@ pub enum How {
 /// # Errors
 /// When the request can't be read, or the host has gone away.
 pub fn run_as_runner() -> io::Result<()> {
-    #[cfg(unix)]
-    child::prepare_runner();
     let mut text = Vec::new();
     io::stdin().lock().read_to_end(&mut text)?;
+    #[cfg(unix)]
+    child::prepare_runner();
     let request: Request = serde_json::from_slice(&text)?;
     let mut output = io::stdout().lock();
     let result = run_children(&request, &mut |ended, report| {
         let head = serde_json::to_vec(&ended)?;
         let length = u32::try_from(head.len()).map_err(io::Error::other)?;
-        output.write_all(&length.to_le_bytes())?;
-        output.write_all(&head)?;
-        output.write_all(report)?;
+        output.write_all(&[&length.to_le_bytes()[..], &head, report].concat())?;
         output.flush()
     });
     #[cfg(target_os = "linux")]

@@ -37,9 +37,7 @@ fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
     // with. Nothing in this process uses one of them as an owner afterwards:
     // it never returns to the code that owns them.
     unsafe {
-        let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
-        if nothing < 0 || libc::dup2(nothing, 0) < 0 || libc::dup2(output, 1) < 0 || libc::dup2(output, 2) < 0
-        {
+        if libc::dup2(output, 1) < 0 || libc::dup2(output, 2) < 0 {
             return Err(());
         }
         if report != REPORT && libc::dup2(report, REPORT) < 0 {
@@ -55,6 +53,10 @@ fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
 /// all the same.
 pub(super) fn prepare_runner() {
     let host = rustix::process::getppid();
+    // The request was read; children get nothing more to read.
+    if let Ok(nothing) = File::open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(nothing);
+    }
     // No terminal to write to or read from.
     let _ = rustix::process::setsid();
     if let Some(host) = host {

@@ -157,7 +157,10 @@ impl Child {
     /// Ends the child and all it started, and takes what is left of its words.
     fn end(&mut self, because: Option<How>) -> io::Result<How> {
         let _ = kill_process_group(self.pid, Signal::KILL);
-        let _ = kill_process(self.pid, Signal::KILL);
+        if because.is_some() {
+            // It may have left its group.
+            let _ = kill_process(self.pid, Signal::KILL);
+        }
         let status = loop {
             match waitpid(Some(self.pid), WaitOptions::empty()) {
                 Ok(Some((_, status))) => break status,

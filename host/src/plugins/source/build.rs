@@ -22,6 +22,8 @@ pub enum BuildError {
     NoPackage(PathBuf),
     #[error("the package {package} ({}) makes no shared library", manifest.display())]
     NotACdylib { package: String, manifest: PathBuf },
+    #[error("cargo was interrupted while it built {0}")]
+    Interrupted(String),
     #[error("cargo could not build {package}:\n{words}")]
     Failed { package: String, words: String },
     #[error("cargo built {package} and named no library file")]
@@ -33,6 +35,7 @@ impl BuildError {
         match self {
             Self::NoCargo(_) => "no-cargo",
             Self::Metadata { .. } | Self::NoPackage(_) | Self::NotACdylib { .. } => "not-a-crate",
+            Self::Interrupted(_) => "interrupted",
             Self::Failed { .. } | Self::NoLibrary { .. } => "build-failed",
         }
     }
@@ -47,6 +50,7 @@ impl BuildError {
             Self::NotACdylib { .. } => {
                 "add to its Cargo.toml:\n    [lib]\n    crate-type = [\"cdylib\"]".into()
             }
+            Self::Interrupted(_) => "nothing was installed; try again".into(),
             Self::Failed { .. } | Self::NoLibrary { .. } => {
                 "run `cargo build --release` in its folder; nothing was installed".into()
             }
@@ -112,6 +116,9 @@ pub(super) fn build(package: &Package, pass_on: bool) -> Result<PathBuf, BuildEr
         let words = String::from_utf8_lossy(&output.stderr);
         // Where stderr can't be written to, nobody can be told.
         let _ = io::stderr().write_all(crate::output::clean(&words).as_bytes());
+    }
+    if output.status.code().is_none() {
+        return Err(BuildError::Interrupted(package.name.clone()));
     }
     if !output.status.success() {
         return Err(BuildError::Failed { package: package.name.clone(), words: last_lines(&output.stderr) });
