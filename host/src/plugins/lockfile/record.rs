@@ -1,0 +1,175 @@
+//! One installed plugin in the lock file: its build, what that needs of a host
+//! and what it brought, and the build before it.
+
+use semver::{Version, VersionReq};
+use serde_json::{Map, Value, json};
+
+use crate::plugins::digest::Digest;
+use crate::plugins::inspect::{About, Glibc, Library};
+use crate::plugins::provides::Provides;
+use crate::plugins::source::is_harmless;
+
+/// One installed plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The build that is in use.
+    pub build: Build,
+    /// Whether it is to be loaded.
+    pub enabled: bool,
+    /// The build before the last update, for a rollback.
+    pub previous: Option<Build>,
+}
+
+/// One build of a plugin, as it was when it was installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Build {
+    /// Its version.
+    pub version: Version,
+    /// Its digest, which is also where the store has it.
+    pub sha256: Digest,
+    /// Its file's name.
+    pub file: String,
+    /// Where it was installed from, as it was recorded: relative to the project
+    /// where it is inside it.
+    pub source: String,
+    /// The ABI it was built with.
+    pub abi: Version,
+    /// The API it was built with.
+    pub api: Version,
+    /// What it needs of a host.
+    pub needs: Needs,
+    /// What it brought.
+    pub provides: Provides,
+}
+
+/// What a build needs of a host, kept so that listing needs no library file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// The operating system's name.
+    pub system: String,
+    /// The processors it is built for.
+    pub processors: Vec<String>,
+    /// The oldest glibc.
+    pub glibc: Option<String>,
+    /// The host versions.
+    pub replio: Option<String>,
+    /// Whether a panic in it aborts.
+    pub panic_aborts: bool,
+}
+
+impl Needs {
+    /// What a library needs, by what it says of itself.
+    pub fn of(library: &Library, about: &About) -> Self {
+        Self {
+            system: library.system.to_string(),
+            processors: library.processors.iter().map(ToString::to_string).collect(),
+            glibc: library.glibc.map(|glibc| glibc.to_string()),
+            replio: about.replio.as_ref().map(ToString::to_string),
+            panic_aborts: about.panic_aborts,
+        }
+    }
+
+    /// The oldest glibc, read.
+    pub fn glibc(&self) -> Option<Glibc> {
+        self.glibc.as_deref().and_then(Glibc::parse)
+    }
+
+    /// The host versions, read.
+    pub fn replio(&self) -> Option<VersionReq> {
+        self.replio.as_deref().and_then(|text| VersionReq::parse(text).ok())
+    }
+}
+
+impl Record {
+    pub(super) fn from_json(value: &Value) -> Result<Self, String> {
+        let enabled = value.get("enabled").and_then(Value::as_bool).ok_or("\"enabled\" is missing")?;
+        let previous = value.get("previous").filter(|previous| !previous.is_null());
+        let previous = previous.map(Build::from_json).transpose();
+        Ok(Self {
+            build: Build::from_json(value)?,
+            enabled,
+            previous: previous.map_err(|error| format!("in \"previous\": {error}"))?,
+        })
+    }
+
+    pub(super) fn to_json(&self, old: Value) -> Value {
+        let mut value = self.build.to_json(old);
+        value.insert("enabled".into(), self.enabled.into());
+        match &self.previous {
+            Some(previous) => {
+                let previous = previous.to_json(Value::Null);
+                value.insert("previous".into(), previous.into());
+            }
+            None => drop(value.shift_remove("previous")),
+        }
+        value.into()
+    }
+}
+
+impl Build {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        let text = |key: &str| {
+            let text = value.get(key).and_then(Value::as_str);
+            text.map(str::to_owned).ok_or_else(|| format!("{key:?} is missing or no text"))
+        };
+        let version = |key| Version::parse(&text(key)?).map_err(|error| format!("{key:?}: {error}"));
+        let file = text("file")?;
+        // Nothing that a path, the system's loader (`$ORIGIN`) or a terminal would
+        // take for something else.
+        if file.is_empty() || file.starts_with('.') || !file.chars().all(is_harmless) {
+            return Err(format!("{file:?} is not the name of a file"));
+        }
+        let needs = value.get("needs").unwrap_or(&Value::Null);
+        let need = |key: &str| needs.get(key).and_then(Value::as_str).map(str::to_owned);
+        let processors = needs.get("processors").and_then(Value::as_array).map(Vec::as_slice);
+        Ok(Self {
+            version: version("version")?,
+            sha256: text("sha256")?.parse().map_err(|error| format!("{error}"))?,
+            file,
+            source: text("source")?,
+            abi: version("abi")?,
+            api: version("api")?,
+            needs: Needs {
+                system: need("system").unwrap_or_default(),
+                processors: processors
+                    .unwrap_or_default()
+                    .iter()
+                    .filter_map(|processor| processor.as_str().map(str::to_owned))
+                    .collect(),
+                glibc: need("glibc"),
+                replio: need("replio"),
+                panic_aborts: need("panic").as_deref() == Some("abort"),
+            },
+            provides: value
+                .get("provides")
+                .and_then(Provides::from_json)
+                .ok_or("\"provides\" is missing or can't be read")?,
+        })
+    }
+
+    fn to_json(&self, old: Value) -> Map<String, Value> {
+        let mut value = match old {
+            Value::Object(old) => old,
+            _ => Map::new(),
+        };
+        let mut set = |key: &str, new: Value| drop(value.insert(key.into(), new));
+        set("version", self.version.to_string().into());
+        set("sha256", self.sha256.to_string().into());
+        set("file", self.file.clone().into());
+        set("source", self.source.clone().into());
+        set("abi", self.abi.to_string().into());
+        set("api", self.api.to_string().into());
+        set(
+            "needs",
+            json!({
+                "system": self.needs.system,
+                "processors": self.needs.processors,
+                "glibc": self.needs.glibc,
+                "replio": self.needs.replio,
+                "panic": if self.needs.panic_aborts { "abort" } else { "unwind" },
+            }),
+        );
+        set("provides", self.provides.to_json());
+        value
+    }
+}
