@@ -123,10 +123,9 @@ fn what_is_a_library_and_no_plugin_for_this_system_says_why() {
     write("macos.so", &macos(b""));
     write("macos-plugin.dylib", &macos(&manifest_of(&bytes)));
     let source = "use replio_plugin_api::*;\nstruct P;\nimpl Plugin for P {}\nexport_plugin!(P, replio: \">=99, <100\");\n";
-    fs::copy(Plugin::new("newer-host", source).build(), world.path("newer-host.so")).unwrap();
-    let source =
-        "use replio_plugin_api::*;\nstruct P;\nimpl Plugin for P {}\nexport_plugin!(P, replio: \"new\");\n";
-    fs::copy(Plugin::new("odd-host", source).build(), world.path("odd-host.so")).unwrap();
+    let newer_host = fs::read(Plugin::new("newer-host", source).build()).unwrap();
+    write("newer-host.so", &newer_host);
+    write("odd-host.so", &replaced(&newer_host, b"replio=>=99, <100", b"replio=no version"));
     let names = [
         "no-plugin.so",
         "no-root.so",
