@@ -51,6 +51,8 @@ fn usage(error: &clap::Error) -> ExitCode {
         Output { json: true, ..Output::default() }.failure(&failure, &[]);
         return ExitCode::from(2);
     }
-    let _ = error.print();
-    ExitCode::from(if is_help { 0 } else { 2 })
+    match error.print() {
+        Err(lost) if lost.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        _ => ExitCode::from(if is_help { 0 } else { 2 }),
+    }
 }

@@ -169,11 +169,11 @@ fn what_a_plugin_starts_ends_with_its_run() {
                 let Ok(mark) = std::env::var("MARK") else { return Ok(()) };
                 if unsafe { fork() } == 0 {
                     unsafe { setsid() };
-                    if unsafe { fork() } == 0 {
-                        for _ in 0..600 {
-                            std::fs::write(&mark, std::process::id().to_string()).ok();
-                            std::thread::sleep(std::time::Duration::from_millis(50));
-                        }
+                    // One that outlives its parent, and one that is left when that is ended.
+                    let which = if unsafe { fork() } == 0 { unsafe { setsid() }; "inner" } else { "outer" };
+                    for _ in 0..600 {
+                        std::fs::write(format!("{mark}-{which}"), std::process::id().to_string()).ok();
+                        std::thread::sleep(std::time::Duration::from_millis(50));
                     }
                     std::process::exit(0);
                 }
@@ -188,9 +188,11 @@ fn what_a_plugin_starts_ends_with_its_run() {
     let mark = world.path("mark");
     world.set("MARK", text(&mark));
     world.ok(&["plugins", "install", text(&library)]);
-    let pid = fs::read_to_string(&mark).expect("the daemon has run");
-    let command = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    assert!(!command.contains("__run-plugins"), "the daemon {pid} still runs");
+    for which in ["inner", "outer"] {
+        let pid = fs::read_to_string(world.path(&format!("mark-{which}"))).expect("the daemon has run");
+        let command = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        assert!(!command.contains("__run-plugins"), "the {which} daemon {pid} still runs");
+    }
 }
 
 /// An export trie whose nodes lead to each other, so that it has more paths
@@ -224,4 +226,30 @@ fn a_library_for_macos_with_an_endless_export_trie_is_read_in_no_time() {
     world.write(&library, file);
     let error = world.error(&["plugins", "inspect", text(&library)]);
     assert_eq!(error["code"], "not-a-plugin", "{error}");
+}
+
+/// Names that overlap, and have no end, so that each would be looked for in the
+/// whole table.
+#[test]
+fn a_library_for_macos_with_endless_names_is_read_in_no_time() {
+    let (header, command, count, names) = (32u32, 24u32, 200_000u32, 3_000_000u32);
+    let mut file = Vec::new();
+    let symbols = header + command;
+    for value in [0xfeed_facf, 0x0100_0007, 3, 6, 1, command, 0, 0] {
+        file.extend(u32::to_le_bytes(value));
+    }
+    // symtab_command
+    for value in [2, command, symbols, count, symbols + count * 16, names] {
+        file.extend(u32::to_le_bytes(value));
+    }
+    for _ in 0..count {
+        // nlist_64: name 1, defined in section 1 and external.
+        file.extend([1, 0, 0, 0, 0x0f, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    file.resize(file.len() + names as usize, b'a');
+    let world = World::new();
+    let library = world.path("endless.dylib");
+    world.write(&library, file);
+    let error = world.error(&["plugins", "inspect", text(&library)]);
+    assert!(["not-a-library", "not-a-plugin"].contains(&error["code"].as_str().unwrap()), "{error}");
 }

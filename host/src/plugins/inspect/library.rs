@@ -223,9 +223,12 @@ fn glibc_floor<Elf: FileHeader>(file: &ElfFile<'_, Elf>) -> Result<Option<Glibc>
 
 fn manifest_section(file: &File<'_>) -> Result<Option<Vec<u8>>, NotALibrary> {
     let wanted = if file.format() == BinaryFormat::MachO { MACH_O_SECTION } else { ELF_SECTION };
+    let mut budget = Budget::default();
     let mut found = None;
     for section in file.sections() {
-        if section.name_bytes().ok() != Some(wanted.as_bytes()) {
+        let name = section.name_bytes().map_err(damaged)?;
+        budget.spend(name.len())?;
+        if name != wanted.as_bytes() {
             continue;
         }
         if found.is_some() {
@@ -243,7 +246,7 @@ fn exports_root(file: &File<'_>) -> Result<bool, NotALibrary> {
     let is_mach_o = file.format() == BinaryFormat::MachO;
     let symbols = if is_mach_o { file.symbols() } else { file.dynamic_symbols() };
     for symbol in symbols.filter(|symbol| symbol.is_definition() && symbol.is_global()) {
-        let name = symbol.name_bytes().unwrap_or_default();
+        let name = symbol.name_bytes().map_err(damaged)?;
         budget.spend(name.len())?;
         // Mach-O puts a `_` before each C name.
         let name = if is_mach_o { name.strip_prefix(b"_").unwrap_or_default() } else { name };
