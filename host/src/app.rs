@@ -51,8 +51,7 @@ impl App {
 
     /// The plugin stores there are, the global one first.
     pub fn stores(&self) -> Vec<Store> {
-        let store = |scope| Some(Store::new(scope, self.places.folder(scope)?));
-        [Scope::Global, Scope::Local].into_iter().filter_map(store).collect()
+        Store::all(&self.places)
     }
 
     /// What is noted about store files that were found right.

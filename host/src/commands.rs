@@ -211,6 +211,12 @@ pub fn usage_failure(error: &clap::Error) -> Diagnostic {
     usage(message).help(tip.unwrap_or("see `--help`"))
 }
 
+/// What is said when an answer could not be written.
+pub fn output_lost(error: &std::io::Error) -> Diagnostic {
+    let message = format!("the answer could not be written to standard output: {error}");
+    Diagnostic::new("output-failed", message)
+}
+
 /// The whole command line, for help, completions and the REPL.
 pub fn definition() -> clap::Command {
     Cli::command()
@@ -233,9 +239,7 @@ pub fn run_and_print_sifted(command: &Command, app: &App, sift: impl FnOnce(&mut
             match app.output.answer(&*answer, &warnings) {
                 Ok(()) => u8::from(failed),
                 Err(error) => {
-                    let message = format!("the answer could not be written to standard output: {error}");
-                    let failure = Diagnostic::new("output-failed", message);
-                    Output { json: false, ..app.output }.failure(&failure, &[]);
+                    Output { json: false, ..app.output }.failure(&output_lost(&error), &[]);
                     1
                 }
             }

@@ -13,10 +13,7 @@ use replio::repl;
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|verb| verb == load::RUNNER_VERB) {
-        return match load::run_as_runner() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
-        };
+        return ExitCode::from(u8::from(load::run_as_runner().is_err()));
     }
     commands::choose_color_by(std::env::args_os().skip(1));
     let cli = match Cli::try_parse() {
@@ -52,7 +49,10 @@ fn usage(error: &clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     match error.print() {
-        Err(lost) if lost.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        Err(lost) if lost.kind() != std::io::ErrorKind::BrokenPipe => {
+            Output::default().failure(&commands::output_lost(&lost), &[]);
+            ExitCode::FAILURE
+        }
         _ => ExitCode::from(if is_help { 0 } else { 2 }),
     }
 }

@@ -130,7 +130,13 @@ fn an_unreadable_list_is_never_taken_for_an_empty_one() {
 #[test]
 fn an_answer_that_is_lost_is_a_failure() {
     let world = World::new();
-    for arguments in [&["type", "list"][..], &["type", "list", "--json"], &["completions", "bash"]] {
+    for arguments in [
+        &["type", "list"][..],
+        &["type", "list", "--json"],
+        &["completions", "bash"],
+        &["--help"],
+        &["--version"],
+    ] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let output = world.command(arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");

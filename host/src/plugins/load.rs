@@ -1,6 +1,8 @@
 //! The runner: the process of its own in which plugins run. It forks a child
-//! for each plugin, so that no plugin can touch the host or another plugin,
-//! and passes on to the host what each child reported and how it ended.
+//! for each plugin, so that the memory of the host and of other plugins is out
+//! of its reach and an end of it is no end of theirs, and passes on to the host
+//! what each child reported and how it ended. (It is no jail: a plugin has its
+//! user's rights to files, the network and other processes.)
 //!
 //! All of the host's `unsafe` code is in this module and those under it. The
 //! runner itself opens no library and has one thread, which is what makes

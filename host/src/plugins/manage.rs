@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::catalog::{Kind, Layer, Scope, read_bundled};
+use crate::diagnostic::Diagnostic;
 use crate::names::{PluginName, nearest};
 use crate::output::Output;
 use crate::paths::Places;
@@ -82,18 +83,13 @@ impl<'a> Plugins<'a> {
         Self { places, output }
     }
 
-    fn stores(&self) -> Vec<Store> {
-        let store = |scope| Some(Store::new(scope, self.places.folder(scope)?));
-        [Scope::Global, Scope::Local].into_iter().filter_map(store).collect()
-    }
-
     fn store(&self, scope: Scope) -> Result<Store, ManageError> {
         Ok(Store::new(scope, self.places.folder_for_writing(scope)?))
     }
 
     /// Every installed plugin and how it stands.
-    pub fn installed(&self) -> (Vec<Installed>, Vec<crate::diagnostic::Diagnostic>) {
-        installed(&self.stores(), &Host::this(), &mut CheckedFiles::read(self.places.global()))
+    pub fn installed(&self) -> (Vec<Installed>, Vec<Diagnostic>) {
+        installed(&Store::all(self.places), &Host::this(), &mut CheckedFiles::read(self.places.global()))
     }
 
     /// The installed plugin of this name: the local one before the global one,
@@ -104,7 +100,7 @@ impl<'a> Plugins<'a> {
     /// that might have it can't be read.
     pub fn find(&self, name: &str, scope: Option<Scope>) -> Result<Installed, ManageError> {
         let (plugins, _) = self.installed();
-        let stores = self.stores();
+        let stores = Store::all(self.places);
         // The local list comes first, and one that can't be read may have it.
         for store in stores.iter().rev().filter(|store| scope.is_none_or(|scope| scope == store.scope())) {
             let has_it = |plugin: &&Installed| plugin.scope == store.scope() && plugin.name.as_str() == name;
@@ -184,7 +180,7 @@ impl<'a> Plugins<'a> {
         scope: Scope,
         provides: &Provides,
     ) -> Result<(), ManageError> {
-        let bundled = Kind::ALL.map(read_bundled);
+        let bundled = bundled();
         let is_bundled = |kind: Kind, entry: &str| {
             bundled.iter().any(|layer| layer.kind == kind && layer.get(entry).is_some())
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::catalog::Scope;
 use crate::diagnostic::Diagnostic;
 use crate::files::{self, FileError, Lock};
-use crate::paths;
+use crate::paths::{self, Places};
 use crate::plugins::digest::Digest;
 use crate::plugins::lockfile::{Build, Lockfile};
 
@@ -48,6 +48,12 @@ impl Store {
     /// The store in the folder of a scope.
     pub fn new(scope: Scope, home: PathBuf) -> Self {
         Self { scope, home }
+    }
+
+    /// The stores there are in these places, the global one first.
+    pub fn all(places: &Places) -> Vec<Self> {
+        let store = |scope| Some(Self::new(scope, places.folder(scope)?));
+        [Scope::Global, Scope::Local].into_iter().filter_map(store).collect()
     }
 
     /// Its scope.
