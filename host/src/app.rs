@@ -9,7 +9,8 @@ use crate::diagnostic::Diagnostic;
 use crate::output::Output;
 use crate::paths::Places;
 use crate::plugins::layer::PluginLayer;
-use crate::plugins::store::{CheckedFiles, Store};
+use crate::plugins::status::Grounds;
+use crate::plugins::store::Store;
 
 /// What one command works with.
 #[derive(Debug)]
@@ -54,9 +55,9 @@ impl App {
         Store::all(&self.places)
     }
 
-    /// What is noted about store files that were found right.
-    pub fn checked_files(&self) -> CheckedFiles {
-        CheckedFiles::read(self.places.global())
+    /// What plugins are judged by.
+    pub fn grounds(&self) -> Grounds {
+        Grounds::read(self.places.global())
     }
 
     /// The plugin layer. Built, which runs the plugins, at the first call.
@@ -87,7 +88,7 @@ impl App {
         let layer = if self.plugins_off {
             PluginLayer::default()
         } else {
-            PluginLayer::rebuild(&self.stores(), &mut self.checked_files())
+            PluginLayer::rebuild(&self.stores(), &mut self.grounds())
         };
         self.plugin_layer.replace(Some(Arc::new(layer)));
     }

@@ -4,14 +4,17 @@
 pub mod changes;
 pub mod digest;
 pub mod drift;
+mod global_file;
 pub mod inspect;
 pub mod layer;
 pub mod load;
 pub mod lockfile;
 pub mod manage;
 pub mod provides;
+pub mod quarantine;
 pub mod report;
 pub mod run;
 pub mod source;
 pub mod status;
 pub mod store;
+pub mod trust;

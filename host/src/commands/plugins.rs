@@ -158,6 +158,7 @@ impl ScopeArguments {
 /// Does it.
 pub(super) fn run<'a>(arguments: &'a Arguments, app: &'a App) -> CommandResult<'a> {
     let plugins = Plugins::new(&app.places, app.output);
+    app.warn(plugins.warnings());
     let current = std::env::current_dir().unwrap_or_default();
     let one = |result: Result<Outcome, ManageError>| -> Result<Outcome, Diagnostic> {
         result.map_err(|error| {

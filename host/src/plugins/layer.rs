@@ -6,12 +6,12 @@ use crate::catalog::{Kind, Layer};
 use crate::diagnostic::Diagnostic;
 use crate::output::Output;
 use crate::plugins::drift;
-use crate::plugins::inspect::Host;
 use crate::plugins::load::PluginToRun;
 use crate::plugins::lockfile::Record;
+use crate::plugins::quarantine::Verdict;
 use crate::plugins::run::{self, Candidate, Contribution, Fault, FaultKind};
-use crate::plugins::status::{Installed, Status, installed};
-use crate::plugins::store::{CheckedFiles, Store};
+use crate::plugins::status::{Grounds, Installed, Status, installed};
+use crate::plugins::store::Store;
 
 /// What plugins add to the catalog, and what is to be said about them.
 #[derive(Debug, Default)]
@@ -36,20 +36,25 @@ pub struct LayerPlugin {
 
 impl PluginLayer {
     /// Runs every enabled plugin of these stores and collects what they bring.
-    pub fn rebuild(stores: &[Store], checked: &mut CheckedFiles) -> Self {
-        let layer = Self::build(stores, checked);
+    /// Those that crash, hang or lie are set aside for the next time.
+    pub fn rebuild(stores: &[Store], grounds: &mut Grounds) -> Self {
+        let mut layer = Self::build(stores, grounds);
         // Another process may have updated or removed a plugin while this one
         // was about to open it.
         let has_failed = layer.plugins.iter().any(|plugin| matches!(plugin.brought, Some(Err(_))));
-        if has_failed && !layer.is_current(stores, checked) {
-            return Self::build(stores, checked);
+        if has_failed && !layer.is_current(stores, grounds) {
+            layer = Self::build(stores, grounds);
+        }
+        layer.set_aside(grounds);
+        for plugin in &mut layer.plugins {
+            plugin.judge(&mut layer.warnings);
         }
         layer
     }
 
-    fn build(stores: &[Store], checked: &mut CheckedFiles) -> Self {
-        let (plugins, store_warnings) = installed(stores, &Host::this(), checked);
-        let mut warnings = store_warnings.clone();
+    fn build(stores: &[Store], grounds: &mut Grounds) -> Self {
+        let (plugins, store_warnings) = installed(stores, grounds);
+        let warnings = grounds.warnings.iter().chain(&store_warnings).cloned().collect();
         let candidates: Vec<Candidate> = plugins
             .iter()
             .filter_map(|plugin| {
@@ -67,18 +72,42 @@ impl PluginLayer {
             .into_iter()
             .map(|installed| {
                 let brought = if installed.status == Status::Enabled { runs.next() } else { None };
-                let mut plugin = LayerPlugin { installed, brought };
-                plugin.judge(&mut warnings);
-                plugin
+                LayerPlugin { installed, brought }
             })
             .collect();
         Self { plugins, warnings, store_warnings }
     }
 
+    /// Writes down which plugins are not to be run again, and has the layer
+    /// show it.
+    fn set_aside(&mut self, grounds: &mut Grounds) {
+        let verdict = |plugin: &LayerPlugin| {
+            let record = plugin.installed.record.as_ref().ok()?;
+            let fault = plugin.brought.as_ref()?.as_ref().err().cloned();
+            Some(Verdict { sha256: record.build.sha256, name: plugin.installed.name.clone(), fault })
+        };
+        let verdicts: Vec<Verdict> = self.plugins.iter().filter_map(verdict).collect();
+        match grounds.quarantine.judge(&grounds.global, &verdicts) {
+            Ok(quarantine) => grounds.quarantine = quarantine,
+            // What is damaged was said already.
+            Err(error) if grounds.warnings.iter().any(|warning| warning.code == error.code) => {}
+            Err(error) => {
+                let message = format!("what plugins did wrong can't be noted: {}", error.message);
+                self.warnings.push(Diagnostic { code: "quarantine-not-kept", message, ..error });
+            }
+        }
+        for plugin in &mut self.plugins {
+            let (Ok(record), Some(Err(_))) = (&plugin.installed.record, &plugin.brought) else { continue };
+            if let Some(reason) = grounds.quarantine.reason(&record.build.sha256) {
+                plugin.installed.status = Status::Quarantined(reason.clone());
+            }
+        }
+    }
+
     /// Whether the same plugins are installed, and stand as they did when this
     /// was built.
-    pub fn is_current(&self, stores: &[Store], checked: &mut CheckedFiles) -> bool {
-        let (plugins, store_warnings) = installed(stores, &Host::this(), checked);
+    pub fn is_current(&self, stores: &[Store], grounds: &mut Grounds) -> bool {
+        let (plugins, store_warnings) = installed(stores, grounds);
         store_warnings == self.store_warnings
             && plugins.iter().eq(self.plugins.iter().map(|plugin| &plugin.installed))
     }
@@ -127,7 +156,7 @@ impl LayerPlugin {
     /// Says what is wrong or odd about the plugin, and takes back what it
     /// loosened since it was installed.
     fn judge(&mut self, warnings: &mut Vec<Diagnostic>) {
-        if let Some(warning) = self.installed.warning() {
+        if let (Some(warning), None) = (self.installed.warning(), &self.brought) {
             warnings.push(warning);
         }
         match (&mut self.brought, &self.installed.record) {
@@ -136,7 +165,15 @@ impl LayerPlugin {
                 warnings.extend(drift::changed(name, &record.build.provides, &contribution.layers));
                 warnings.extend(drift::tighten(name, &record.build.provides, &mut contribution.layers));
             }
-            (Some(Err(fault)), _) => warnings.push(fault.diagnostic()),
+            (Some(Err(fault)), _) => {
+                let mut warning = fault.diagnostic();
+                if let (Status::Quarantined(_), Some(help)) = (&self.installed.status, self.installed.help())
+                {
+                    warning.message += "; it is set aside and not run again";
+                    warning.help = Some(help);
+                }
+                warnings.push(warning);
+            }
             _ => {}
         }
     }

@@ -16,10 +16,12 @@ use crate::plugins::inspect::{self, Host, Inspection};
 use crate::plugins::load::PluginToRun;
 use crate::plugins::lockfile::{Build, Needs, Record};
 use crate::plugins::provides::Provides;
+use crate::plugins::quarantine::Quarantine;
 use crate::plugins::run::{self, Candidate, Contribution};
 use crate::plugins::source::{Fetched, Source};
-use crate::plugins::status::{Installed, Status, installed};
+use crate::plugins::status::{Grounds, Installed, Status, installed};
 use crate::plugins::store::{CheckedFiles, Staged, Store, source_for_record, source_from_record};
+use crate::plugins::trust::{Trust, TrustChange};
 
 mod error;
 mod install;
@@ -68,6 +70,8 @@ pub enum Done {
     UpToDate,
     RolledBack,
     Enabled,
+    /// It was set aside, and is run again.
+    Released,
     /// It was enabled; what it brings now is accepted.
     Accepted,
     AlreadyEnabled,
@@ -87,9 +91,18 @@ impl<'a> Plugins<'a> {
         Ok(Store::new(scope, self.places.folder_for_writing(scope)?))
     }
 
-    /// Every installed plugin and how it stands.
+    /// Every installed plugin and how it stands, and the lists that can't be read.
     pub fn installed(&self) -> (Vec<Installed>, Vec<Diagnostic>) {
-        installed(&Store::all(self.places), &Host::this(), &mut CheckedFiles::read(self.places.global()))
+        installed(&Store::all(self.places), &mut self.grounds())
+    }
+
+    /// What of the user's trust and quarantine can't be read.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        self.grounds().warnings
+    }
+
+    fn grounds(&self) -> Grounds {
+        Grounds::read(self.places.global())
     }
 
     /// The installed plugin of this name: the local one before the global one,
@@ -185,11 +198,8 @@ impl<'a> Plugins<'a> {
             bundled.iter().any(|layer| layer.kind == kind && layer.get(entry).is_some())
         };
         let (plugins, _) = self.installed();
-        for other in plugins.iter().filter(|other| other.name != *name) {
+        for other in plugins.iter().filter(|other| other.name != *name && other.is_wanted()) {
             let Ok(record) = &other.record else { continue };
-            if !record.enabled {
-                continue;
-            }
             for (kind, entry, _) in provides.entries() {
                 if record.build.provides.of_kind(kind).contains_key(entry)
                     && !is_bundled(kind, entry.as_str())
@@ -203,6 +213,34 @@ impl<'a> Plugins<'a> {
                     });
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Notes that the user means this library, whatever a project says of it. It
+    /// was tried out, so it is not set aside either. Done before a list that
+    /// speaks of it is written: by itself it starts nothing.
+    fn trust(&self, name: &PluginName, sha256: Digest) -> Result<(), ManageError> {
+        let global = self.places.global();
+        Trust::change(global, &[TrustChange::Plugin { sha256, name: name.clone() }])?;
+        self.release(sha256)?;
+        Ok(())
+    }
+
+    /// Takes a library back that was set aside. Where it can't be read what is
+    /// set aside, nothing is.
+    fn release(&self, sha256: Digest) -> Result<bool, ManageError> {
+        let grounds = self.grounds();
+        if !grounds.quarantine.has_note(&sha256) {
+            return Ok(false);
+        }
+        Ok(Quarantine::release(&grounds.global, &sha256)?)
+    }
+
+    /// Refuses to run what came with a project before the user trusted it.
+    fn refuse_untrusted(&self, plugin: &Installed, build: &Build) -> Result<(), ManageError> {
+        if plugin.scope == Scope::Local && !self.grounds().trust.has_plugin(&build.sha256) {
+            return Err(ManageError::Untrusted { name: plugin.name.clone() });
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::plugins::report::{Failure, Limits, Report, Stage};
 
 mod fault;
 
-pub use fault::{Fault, FaultKind};
+pub use fault::{Blame, Fault, FaultKind};
 
 /// What one plugin brought.
 #[derive(Debug, Clone)]

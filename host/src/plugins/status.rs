@@ -1,14 +1,52 @@
-//! How each installed plugin stands, told from the lock files and the store
-//! alone: nothing here runs a plugin.
+//! How each installed plugin stands, told from the lock files, the store, and
+//! what this user trusts and set aside: nothing here runs a plugin.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::catalog::Scope;
 use crate::diagnostic::Diagnostic;
 use crate::names::PluginName;
 use crate::plugins::inspect::{Host, Incompatibility, System};
 use crate::plugins::lockfile::{Build, Lockfile, Record};
+use crate::plugins::quarantine::{Quarantine, Reason};
 use crate::plugins::store::{CheckedFiles, Store};
+use crate::plugins::trust::Trust;
+
+/// What plugins are judged by, beside what is installed: read once, for one
+/// command.
+#[derive(Debug)]
+pub struct Grounds {
+    /// The folder that it was read from.
+    pub global: PathBuf,
+    /// This host.
+    pub host: Host,
+    /// What this user trusts.
+    pub trust: Trust,
+    /// What is set aside.
+    pub quarantine: Quarantine,
+    /// Which store files are known to be right.
+    pub checked: CheckedFiles,
+    /// What of this could not be read.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Grounds {
+    /// What the global folder says. Where it can't be read, nothing is trusted
+    /// and nothing set aside.
+    pub fn read(global: &Path) -> Self {
+        let mut warnings = Vec::new();
+        let trust = Trust::read(global).unwrap_or_else(|error| {
+            warnings.push(error);
+            Trust::default()
+        });
+        let quarantine = Quarantine::read(global).unwrap_or_else(|error| {
+            warnings.push(error);
+            Quarantine::default()
+        });
+        let checked = CheckedFiles::read(global);
+        Self { global: global.to_owned(), host: Host::this(), trust, quarantine, checked, warnings }
+    }
+}
 
 /// An installed plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +72,10 @@ pub enum Status {
     Disabled,
     /// This host can't load it.
     Incompatible(Incompatibility),
+    /// It came with a project, and this user has not trusted it.
+    Untrusted,
+    /// It crashed, hung or lied, and is not run again.
+    Quarantined(Reason),
     /// Its library or its record is not as it should be.
     Broken(String),
     /// An enabled local one of the same name is used instead.
@@ -47,6 +89,8 @@ impl Status {
             Self::Enabled => "enabled",
             Self::Disabled => "disabled",
             Self::Incompatible(_) => "incompatible",
+            Self::Untrusted => "untrusted",
+            Self::Quarantined(_) => "quarantined",
             Self::Broken(_) => "broken",
             Self::Shadowed => "shadowed",
         }
@@ -60,6 +104,12 @@ impl Installed {
         match &self.status {
             Status::Enabled | Status::Disabled => None,
             Status::Incompatible(reason) => Some(reason.to_string()),
+            Status::Untrusted => {
+                Some("it came with this project, and you have not trusted it, so none of it is run".into())
+            }
+            Status::Quarantined(Reason { reason, since }) => {
+                Some(format!("it is not run any more since {since}: {reason}"))
+            }
             Status::Broken(reason) => Some(reason.clone()),
             Status::Shadowed => Some("a local plugin of the same name is used instead".into()),
         }
@@ -74,6 +124,12 @@ impl Installed {
             Status::Incompatible(reason) => {
                 Some(format!("{}, then `replio plugins update {name}{scope}`", reason.help()))
             }
+            Status::Untrusted => Some(format!(
+                "`replio trust` shows what the project brings; `replio plugins trust {name}` trusts this plugin alone"
+            )),
+            Status::Quarantined(_) => Some(format!(
+                "`replio plugins enable {name}{scope}` tries it again, `replio plugins update {name}{scope}` looks for another build"
+            )),
             Status::Broken(_) => Some(self.help_when_broken()),
             Status::Shadowed => Some(format!("replio plugins disable {name} --local")),
         }
@@ -108,35 +164,34 @@ impl Installed {
     pub fn warning(&self) -> Option<Diagnostic> {
         let code = match self.status {
             Status::Incompatible(_) => "plugin-incompatible",
+            Status::Untrusted => "plugin-untrusted",
+            Status::Quarantined(_) => "plugin-quarantined",
             Status::Broken(_) => "plugin-broken",
-            _ => return None,
+            Status::Enabled | Status::Disabled | Status::Shadowed => return None,
         };
         let message = format!("plugin {} is {}: {}", self.name, self.status.word(), self.reason()?);
         Some(Diagnostic::new(code, message).help(self.help()?).plugin(self.name.clone()))
     }
 
-    /// Whether it would be loaded if nothing were wrong with it.
-    fn is_wanted(&self) -> bool {
-        self.record.as_ref().is_ok_and(|record| record.enabled)
+    /// Whether it would be loaded if nothing were wrong with it. What came with
+    /// a project must not switch off a plugin of the user's before it is trusted.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.status != Status::Untrusted && self.record.as_ref().is_ok_and(|record| record.enabled)
     }
 }
 
 /// Every plugin of these stores in the order of their names, the global one of
 /// a name before the local one; and what is wrong with the stores themselves.
-pub fn installed(
-    stores: &[Store],
-    host: &Host,
-    checked: &mut CheckedFiles,
-) -> (Vec<Installed>, Vec<Diagnostic>) {
+pub fn installed(stores: &[Store], grounds: &mut Grounds) -> (Vec<Installed>, Vec<Diagnostic>) {
     let mut plugins = Vec::new();
     let mut warnings = Vec::new();
     for store in stores {
         match store.read() {
-            Ok(lockfile) => plugins.extend(of_store(store, &lockfile, host, checked)),
+            Ok(lockfile) => plugins.extend(of_store(store, &lockfile, grounds)),
             Err(error) => warnings.push(error),
         }
     }
-    checked.save();
+    grounds.checked.save();
     plugins.sort_by(|left, right| (&left.name, left.scope).cmp(&(&right.name, right.scope)));
     let locals: Vec<PluginName> = plugins
         .iter()
@@ -152,12 +207,12 @@ pub fn installed(
     (plugins, warnings)
 }
 
-fn of_store(store: &Store, lockfile: &Lockfile, host: &Host, checked: &mut CheckedFiles) -> Vec<Installed> {
+fn of_store(store: &Store, lockfile: &Lockfile, grounds: &mut Grounds) -> Vec<Installed> {
     lockfile
         .plugins()
         .map(|(name, record)| {
             let (library, status) = match record {
-                Ok(record) => (store.library(&record.build), status(store, record, host, checked)),
+                Ok(record) => (store.library(&record.build), status(store, record, grounds)),
                 Err(reason) => (
                     PathBuf::new(),
                     Status::Broken(format!("its record in plugins.lock can't be read: {reason}")),
@@ -168,14 +223,20 @@ fn of_store(store: &Store, lockfile: &Lockfile, host: &Host, checked: &mut Check
         .collect()
 }
 
-fn status(store: &Store, record: &Record, host: &Host, checked: &mut CheckedFiles) -> Status {
+fn status(store: &Store, record: &Record, grounds: &mut Grounds) -> Status {
     if !record.enabled {
         return Status::Disabled;
     }
-    if let Some(reason) = incompatibility(&record.build, host) {
+    if store.scope() == Scope::Local && !grounds.trust.has_plugin(&record.build.sha256) {
+        return Status::Untrusted;
+    }
+    if let Some(reason) = incompatibility(&record.build, &grounds.host) {
         return Status::Incompatible(reason);
     }
-    match store.check(&record.build, checked) {
+    if let Some(reason) = grounds.quarantine.reason(&record.build.sha256) {
+        return Status::Quarantined(reason.clone());
+    }
+    match store.check(&record.build, &mut grounds.checked) {
         Ok(()) => Status::Enabled,
         Err(broken) => Status::Broken(broken.to_string()),
     }

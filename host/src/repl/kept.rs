@@ -26,7 +26,7 @@ impl Kept {
             return Ok(app);
         }
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match kept.filter(|layer| layer.is_current(&app.stores(), &mut app.checked_files())) {
+        match kept.filter(|layer| layer.is_current(&app.stores(), &mut app.grounds())) {
             Some(layer) => Ok(app.with_plugin_layer(layer)),
             None => Ok(app),
         }

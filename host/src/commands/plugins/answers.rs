@@ -77,7 +77,8 @@ pub(super) fn status_style(status: &Status) -> Style {
     match status {
         Status::Enabled => GOOD,
         Status::Disabled | Status::Shadowed => DIM,
-        Status::Incompatible(_) | Status::Broken(_) => BAD,
+        Status::Untrusted => CAUTION,
+        Status::Incompatible(_) | Status::Quarantined(_) | Status::Broken(_) => BAD,
     }
 }
 
@@ -190,6 +191,7 @@ fn headline(outcome: &Outcome, dry_run: bool) -> String {
         Done::UpToDate => format!("{name} {version} ({scope}) is up to date"),
         Done::RolledBack => format!("Rolled back {name} {before} -> {version} ({scope})"),
         Done::Enabled => format!("Enabled {name} {version} ({scope})"),
+        Done::Released => format!("Took {name} {version} ({scope}) back: it runs again"),
         Done::Accepted => format!("Accepted what {name} {version} ({scope}) brings now"),
         Done::AlreadyEnabled => format!("{name} {version} ({scope}) is already enabled"),
         Done::Disabled => format!("Disabled {name} {version} ({scope})"),

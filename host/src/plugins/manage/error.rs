@@ -54,6 +54,8 @@ pub enum ManageError {
     Downgrade { name: PluginName, installed: Version, found: Version },
     #[error("there is no earlier build of plugin {name} to go back to")]
     NoPrevious { name: PluginName },
+    #[error("plugin {name} came with this project, and you have not trusted it")]
+    Untrusted { name: PluginName },
     #[error("plugin {name} is broken: {reason}")]
     Broken { name: PluginName, reason: String, help: String },
     #[error("plugin {name} can't go back to {version}, the build before the last update: {reason}")]
@@ -83,6 +85,7 @@ impl ManageError {
             Self::Digest { .. } => "digest-mismatch",
             Self::OtherInstalled { .. } => "already-installed",
             Self::BadRecord { .. } | Self::Broken { .. } | Self::BrokenPrevious { .. } => "plugin-broken",
+            Self::Untrusted { .. } => "plugin-untrusted",
             Self::Collision { .. } => "plugin-collision",
             Self::NotInstalled { .. } => "not-installed",
             Self::Renamed { .. } => "plugin-renamed",
@@ -126,6 +129,9 @@ impl ManageError {
             }
             Self::NotInstalled { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
             Self::NotInstalled { .. } => "`replio plugins list` shows the plugins there are".into(),
+            Self::Untrusted { name } => {
+                format!("`replio trust` shows what the project brings; `replio plugins trust {name}` trusts it")
+            }
             Self::Renamed { name, .. } => {
                 format!("install it under its new name, and `replio plugins uninstall {name}`")
             }
@@ -144,6 +150,7 @@ impl ManageError {
             | Self::Digest { name, .. }
             | Self::OtherInstalled { name, .. }
             | Self::BadRecord { name }
+            | Self::Untrusted { name }
             | Self::Renamed { name, .. }
             | Self::Downgrade { name, .. }
             | Self::NoPrevious { name }

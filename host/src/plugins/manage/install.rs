@@ -46,7 +46,14 @@ impl Plugins<'_> {
                 return Err(self.other_installed(record, request, &fetched, &source));
             }
             if store.check(&record.build, &mut CheckedFiles::none()).is_ok() || request.dry_run {
-                return Ok(Outcome::quiet(self.again(&name, scope)?, Done::AlreadyInstalled));
+                let mut outcome = Outcome::quiet(self.again(&name, scope)?, Done::AlreadyInstalled);
+                if outcome.plugin.status == Status::Untrusted && !request.dry_run {
+                    // It came with the project, and the user has named the file now.
+                    self.trust(&name, sha256)?;
+                    outcome.plugin = self.again(&name, scope)?;
+                    outcome.notes.push("it came with this project, and is trusted from now on".into());
+                }
+                return Ok(outcome);
             }
             fetched.keep_name_of([Some(&record.build)]);
         }
@@ -84,6 +91,7 @@ impl Plugins<'_> {
             Some(Err(_)) => return Err(ManageError::BadRecord { name }),
         };
         locked.keep(&sha256, staged)?;
+        self.trust(&name, sha256)?;
         locked.commit()?;
 
         let mut notes = Vec::new();

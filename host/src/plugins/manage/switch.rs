@@ -20,7 +20,12 @@ impl Plugins<'_> {
         let provides = self.try_stored(&installed, &old.build)?;
         let before = if old.enabled { old.build.provides.clone() } else { Provides::default() };
         let changes = Changes::between(&before, &provides, &bundled());
+        let was_set_aside = self.release(old.build.sha256)?;
         let done = match (old.enabled, changes.is_empty()) {
+            (true, true) if was_set_aside => {
+                let plugin = self.again(&installed.name, installed.scope)?;
+                return Ok(Outcome::quiet(plugin, Done::Released));
+            }
             (true, true) => return Ok(Outcome::quiet(installed, Done::AlreadyEnabled)),
             (true, false) => Done::Accepted,
             (false, _) => Done::Enabled,
@@ -64,6 +69,7 @@ impl Plugins<'_> {
         };
         let provides = self.try_stored(&installed, previous)?;
         let changes = Changes::between(&old.build.provides, &provides, &bundled());
+        self.release(previous.sha256)?;
         let build = Build { provides, ..previous.clone() };
         self.replace(&installed, Record { build, enabled: old.enabled, previous: Some(old.build.clone()) })?;
         let plugin = self.again(&installed.name, installed.scope)?;
@@ -74,6 +80,7 @@ impl Plugins<'_> {
     /// Tries out a build that is in the store, and says what it brings.
     fn try_stored(&self, installed: &Installed, build: &Build) -> Result<Provides, ManageError> {
         let store = self.store(installed.scope)?;
+        self.refuse_untrusted(installed, build)?;
         if let Some(reason) = status::incompatibility(build, &Host::this()) {
             return Err(ManageError::Incompatible { name: installed.name.clone(), reason });
         }

@@ -35,6 +35,10 @@ impl Plugins<'_> {
         let (name, scope) = (&installed.name, installed.scope);
         let old = record(&installed)?;
         let store = self.store(scope)?;
+        if request.from.is_none() {
+            // Its source is the project's word, and a folder's build script is code.
+            self.refuse_untrusted(&installed, &old.build)?;
+        }
         let source = match &request.from {
             Some(from) => Source::find(from, current),
             None => Source::find(&self.source_path(&installed).unwrap_or_default(), Path::new("/")),
@@ -112,6 +116,7 @@ impl Plugins<'_> {
             _ => return Err(ManageError::ChangedMeanwhile { name: name.clone() }),
         }
         locked.keep(&fetched.inspection.sha256, staged)?;
+        self.trust(name, fetched.inspection.sha256)?;
         locked.commit()?;
         Ok(Outcome {
             plugin: self.again(name, scope)?,

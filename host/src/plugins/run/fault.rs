@@ -59,6 +59,17 @@ pub enum FaultKind {
     Runner(String),
 }
 
+/// Whether a plugin that failed is to be run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// It failed in words, or was not to blame: it may be run again.
+    None,
+    /// It was killed, by itself or from outside: once is no proof.
+    Possible,
+    /// It crashed, hung or lied.
+    Certain,
+}
+
 impl Fault {
     /// A fault of this plugin.
     pub fn new(plugin: &PluginName, kind: FaultKind) -> Self {
@@ -85,6 +96,25 @@ impl Fault {
             FaultKind::TooMuch(_) => "plugin-too-large",
             FaultKind::Malformed(_) | FaultKind::BadEntry(_) => "plugin-lied",
             FaultKind::Runner(_) => "runner-failed",
+        }
+    }
+
+    /// Whether it may be run again.
+    pub fn blame(&self) -> Blame {
+        match &self.kind {
+            FaultKind::Signal { signal, .. } if comes_from_outside(*signal) => Blame::Possible,
+            FaultKind::Signal { .. }
+            | FaultKind::EndedEarly(_)
+            | FaultKind::TimedOut(_)
+            | FaultKind::TooMuch(_)
+            | FaultKind::Malformed(_)
+            | FaultKind::BadEntry(_) => Blame::Certain,
+            FaultKind::MissingDependency(_)
+            | FaultKind::Open(_)
+            | FaultKind::Abi { .. }
+            | FaultKind::HookFailed(_)
+            | FaultKind::HookPanicked(_)
+            | FaultKind::Runner(_) => Blame::None,
         }
     }
 
@@ -210,6 +240,23 @@ fn seconds(duration: Duration) -> String {
         1000 => "1 second".into(),
         milliseconds if milliseconds % 1000 == 0 => format!("{} seconds", milliseconds / 1000),
         milliseconds => format!("{milliseconds} milliseconds"),
+    }
+}
+
+/// Whether a signal is one that people and systems end processes with, and
+/// code that goes wrong does not raise.
+fn comes_from_outside(signal: i32) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::Signal;
+        let from_outside =
+            [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT, Signal::USR1, Signal::USR2];
+        from_outside.iter().any(|outside| outside.as_raw() == signal)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = signal;
+        false
     }
 }
 

@@ -1,0 +1,107 @@
+//! A JSON object of ours in the global folder, such as `trust.json`: read as
+//! a whole, changed under the folder's lock, and what is in it and not
+//! understood here is kept. One that can't be read is never written over.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use serde_json::{Map, Value};
+
+use crate::catalog::{parse_document, read_document};
+use crate::diagnostic::Diagnostic;
+use crate::files::{self, Lock};
+use crate::paths::{self, Scope};
+
+/// The format of these files.
+const FORMAT: u64 = 1;
+
+/// What a kind of file is called, and what one that can't be read means.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GlobalFile {
+    /// Its name in the global folder.
+    pub(super) name: &'static str,
+    /// The code of a diagnostic about a damaged one.
+    pub(super) code: &'static str,
+    /// What holds while it is damaged, as the end of a sentence.
+    pub(super) means: &'static str,
+}
+
+impl GlobalFile {
+    /// The object in the file; an empty one where there is no file.
+    ///
+    /// # Errors
+    /// When it can't be read as a whole; the diagnostic says what that means
+    /// and how to mend it.
+    pub(super) fn read(self, global: &Path) -> Result<Map<String, Value>, Diagnostic> {
+        let path = global.join(self.name);
+        let document = match read_document(&path) {
+            Ok(None) => return Ok(Map::new()),
+            Ok(Some(document)) => document,
+            Err(error) => return Err(self.damaged(error).file(path)),
+        };
+        self.object(document).map_err(|error| error.file(path))
+    }
+
+    /// The object in a text.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), without the file.
+    pub(super) fn parse(self, text: &str) -> Result<Map<String, Value>, Diagnostic> {
+        self.object(parse_document(text).map_err(|error| self.damaged(error))?)
+    }
+
+    fn object(self, document: Value) -> Result<Map<String, Value>, Diagnostic> {
+        let shape = |message: String| Err(self.damaged(Diagnostic::new(self.code, message)));
+        let Value::Object(object) = document else { return shape("it is not an object".into()) };
+        match object.get("version") {
+            Some(version) if version.as_u64() != Some(FORMAT) => {
+                shape(format!("its format is {version}, and this replio knows format {FORMAT}"))
+            }
+            _ => Ok(object),
+        }
+    }
+
+    fn damaged(self, cause: Diagnostic) -> Diagnostic {
+        let message = format!("{} can't be used, so {}: {}", self.name, self.means, cause.message);
+        let help = format!("mend {} or move it away; it is left as it is", self.name);
+        Diagnostic { code: self.code, message, help: Some(help), ..cause }
+    }
+
+    /// Locks the folder, and hands over what the file holds then. The change
+    /// counts once it is written; nothing is written when it comes to the same.
+    ///
+    /// # Errors
+    /// When it can't be read, locked or written; it is then as it was.
+    pub(super) fn change<T>(
+        self,
+        global: &Path,
+        change: impl FnOnce(&mut Map<String, Value>) -> T,
+    ) -> Result<T, Diagnostic> {
+        paths::make_folder(global, Scope::Global)?;
+        let _lock = Lock::folder(global)?;
+        let before = self.read(global)?;
+        let mut after = before.clone();
+        let result = change(&mut after);
+        if after != before {
+            after.insert("version".into(), FORMAT.into());
+            let text = format!("{:#}\n", Value::Object(after));
+            files::write_whole(&global.join(self.name), text.as_bytes())?;
+        }
+        Ok(result)
+    }
+}
+
+/// The object under this key, made where there is none. What is no object
+/// there is replaced: nothing could be read from it.
+pub(super) fn section<'m>(document: &'m mut Map<String, Value>, key: &str) -> &'m mut Map<String, Value> {
+    let value = document.entry(key).or_insert_with(|| Value::Object(Map::new()));
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    value.as_object_mut().expect("it was made one")
+}
+
+/// Now, to the second, as `2026-12-01T00:15:42Z`.
+pub(super) fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}

@@ -1,0 +1,221 @@
+//! `trust.json`: what this user installed or trusted, by digest, and whose
+//! signatures they trust. A plugin or file that came with a project counts for
+//! no more than it says here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::global_file::{GlobalFile, now, section};
+use crate::diagnostic::Diagnostic;
+use crate::names::PluginName;
+use crate::plugins::digest::Digest;
+
+const FILE: GlobalFile = GlobalFile {
+    name: "trust.json",
+    code: "trust-damaged",
+    means: "nothing that came with a project is trusted, and no plugin can be installed",
+};
+
+/// What this user trusts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trust {
+    plugins: BTreeSet<Digest>,
+    files: BTreeSet<Digest>,
+    keys: BTreeMap<String, KeyTrust>,
+}
+
+/// What the user thinks of a key that signs plugins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyTrust {
+    /// Plugins that it signed are taken.
+    Trusted,
+    /// Nothing that it signed is.
+    Revoked,
+}
+
+impl Trust {
+    /// What the file in the global folder says; nothing is trusted where there
+    /// is none.
+    ///
+    /// # Errors
+    /// When it can't be read as a whole.
+    pub fn read(global: &Path) -> Result<Self, Diagnostic> {
+        FILE.read(global).map(|document| Self::of(&document))
+    }
+
+    /// What a text says.
+    ///
+    /// # Errors
+    /// As [`Trust::read`], without the file.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        FILE.parse(text).map(|document| Self::of(&document))
+    }
+
+    /// What is no digest or no known word trusts nothing.
+    fn of(document: &Map<String, Value>) -> Self {
+        let keys_of = |section: &str| document.get(section).and_then(Value::as_object).into_iter().flatten();
+        let digests = |section: &str| keys_of(section).filter_map(|(key, _)| key.parse().ok()).collect();
+        let key_trust = |value: &Value| match value.get("standing")?.as_str()? {
+            "trusted" => Some(KeyTrust::Trusted),
+            // What isn't understood must not become trust.
+            _ => Some(KeyTrust::Revoked),
+        };
+        Self {
+            plugins: digests("plugins"),
+            files: digests("files"),
+            keys: keys_of("keys").filter_map(|(key, value)| Some((key.clone(), key_trust(value)?))).collect(),
+        }
+    }
+
+    /// Whether the user installed or trusted a library of this digest.
+    pub fn has_plugin(&self, sha256: &Digest) -> bool {
+        self.plugins.contains(sha256)
+    }
+
+    /// Whether the user trusted a project's file of this content.
+    pub fn has_file(&self, sha256: &Digest) -> bool {
+        self.files.contains(sha256)
+    }
+
+    /// What the user thinks of a key, in the form in which it is written down.
+    pub fn key(&self, key: &str) -> Option<KeyTrust> {
+        self.keys.get(key).copied()
+    }
+
+    /// The keys in their order, and what the user thinks of them.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, KeyTrust)> {
+        self.keys.iter().map(|(key, trust)| (key.as_str(), *trust))
+    }
+
+    /// Writes changes down, all of them or none.
+    ///
+    /// # Errors
+    /// When the file can't be read, locked or written.
+    pub fn change(global: &Path, changes: &[TrustChange]) -> Result<(), Diagnostic> {
+        FILE.change(global, |document| changes.iter().for_each(|change| change.apply(document)))
+    }
+}
+
+/// One change of what the user trusts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrustChange {
+    /// A library is trusted.
+    Plugin {
+        /// Its digest.
+        sha256: Digest,
+        /// Its name, for people who read the file.
+        name: PluginName,
+    },
+    /// A library is no longer trusted.
+    ForgetPlugin(Digest),
+    /// A project's file is trusted as it is now.
+    File {
+        /// The digest of its content.
+        sha256: Digest,
+        /// Its path, for people who read the file.
+        path: String,
+    },
+    /// A project's file is no longer trusted.
+    ForgetFile(Digest),
+    /// A key is trusted, or revoked.
+    Key {
+        /// The key.
+        key: String,
+        /// What the user thinks of it.
+        trust: KeyTrust,
+    },
+}
+
+impl TrustChange {
+    fn apply(&self, document: &mut Map<String, Value>) {
+        let mut add = |name: &str, key: String, value: Value| {
+            let section = section(document, name);
+            if !section.contains_key(&key) {
+                section.insert(key, value);
+                section.sort_keys();
+            }
+        };
+        match self {
+            Self::Plugin { sha256, name } => {
+                add("plugins", sha256.to_string(), json!({ "name": name, "since": now() }));
+            }
+            Self::File { sha256, path } => {
+                add("files", sha256.to_string(), json!({ "path": path, "since": now() }));
+            }
+            Self::ForgetPlugin(sha256) => {
+                section(document, "plugins").shift_remove(&sha256.to_string());
+            }
+            Self::ForgetFile(sha256) => {
+                section(document, "files").shift_remove(&sha256.to_string());
+            }
+            Self::Key { key, trust } => {
+                let standing = match trust {
+                    KeyTrust::Trusted => "trusted",
+                    KeyTrust::Revoked => "revoked",
+                };
+                let keys = section(document, "keys");
+                if keys.get(key).and_then(|key| key.get("standing")) != Some(&standing.into()) {
+                    keys.insert(key.clone(), json!({ "standing": standing, "since": now() }));
+                    keys.sort_keys();
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_down_is_read_again_and_the_rest_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trust.json");
+        std::fs::write(&path, r#"{"version": 1, "theirs": 7, "plugins": {"no digest": {}}}"#).unwrap();
+        let (plugin, file) = (Digest::of(b"plugin"), Digest::of(b"file"));
+        let name: PluginName = "audit".parse().unwrap();
+        let key = |trust| TrustChange::Key { key: "RWa".into(), trust };
+        let changes = [
+            TrustChange::Plugin { sha256: plugin, name },
+            TrustChange::File { sha256: file, path: "types.json".into() },
+            key(KeyTrust::Trusted),
+        ];
+        Trust::change(folder.path(), &changes).unwrap();
+        let trust = Trust::read(folder.path()).unwrap();
+        assert!(trust.has_plugin(&plugin) && trust.has_file(&file) && !trust.has_file(&plugin));
+        assert_eq!(trust.key("RWa"), Some(KeyTrust::Trusted));
+
+        let before = std::fs::read_to_string(&path).unwrap();
+        assert!(before.contains("\"theirs\": 7") && before.contains("no digest"), "{before}");
+        Trust::change(folder.path(), &changes).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), before, "the same again changes nothing");
+
+        let back = [TrustChange::ForgetPlugin(plugin), TrustChange::ForgetFile(file), key(KeyTrust::Revoked)];
+        Trust::change(folder.path(), &back).unwrap();
+        let trust = Trust::read(folder.path()).unwrap();
+        assert!(!trust.has_plugin(&plugin) && !trust.has_file(&file));
+        assert_eq!(trust.key("RWa"), Some(KeyTrust::Revoked));
+    }
+
+    #[test]
+    fn a_damaged_file_trusts_nothing_and_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trust.json");
+        for text in ["", "{", "[]", r#"{"version": 2}"#, r#"{"plugins": {}, "plugins": {}}"#] {
+            std::fs::write(&path, text).unwrap();
+            let error = Trust::read(folder.path()).unwrap_err();
+            assert_eq!((error.code, error.file.as_deref()), ("trust-damaged", Some(path.as_path())));
+            let change = [TrustChange::ForgetPlugin(Digest::of(b""))];
+            assert_eq!(Trust::change(folder.path(), &change).unwrap_err().code, "trust-damaged");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_standing_that_is_not_known_is_no_trust() {
+        let trust = Trust::parse(r#"{"keys": {"RWa": {"standing": "adored"}, "RWb": 7}}"#).unwrap();
+        assert_eq!((trust.key("RWa"), trust.key("RWb")), (Some(KeyTrust::Revoked), None));
+    }
+}
