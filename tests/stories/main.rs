@@ -12,6 +12,7 @@ mod from_a_folder;
 mod hostile_plugins;
 mod parallel;
 mod plugin_lifecycle;
+mod quarantine;
 mod runner;
 mod scopes;
 mod session;
