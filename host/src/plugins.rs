@@ -5,6 +5,7 @@ pub mod changes;
 pub mod digest;
 pub mod drift;
 pub mod inspect;
+pub mod jail;
 pub mod layer;
 pub mod load;
 pub mod lockfile;
