@@ -6,6 +6,7 @@ pub mod digest;
 pub mod drift;
 mod global_file;
 pub mod inspect;
+pub mod jail;
 pub mod layer;
 pub mod load;
 pub mod lockfile;

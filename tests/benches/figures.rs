@@ -148,9 +148,14 @@ fn request(libraries: &[PathBuf]) -> Vec<u8> {
         name: format!("bench-{number}").parse().expect("a plugin's name"),
         path: library.clone(),
         sha256: Digest::of(b""),
+        libraries: libraries_of(library),
     });
-    let request = Request { limits: Limits::RELEASE, plugins: plugins.collect() };
+    let request = Request { limits: Limits::RELEASE, plugins: plugins.collect(), probe: false };
     serde_json::to_vec(&request).expect("a request is JSON")
+}
+
+fn libraries_of(library: &Path) -> Option<Vec<String>> {
+    replio::plugins::inspect::inspect(library).expect("a plugin").library.libraries
 }
 
 fn open_to_report(library: &Path) {
@@ -158,6 +163,7 @@ fn open_to_report(library: &Path) {
         name: "bench".parse().expect("a name"),
         path: library.to_owned(),
         sha256: Digest::of(b""),
+        libraries: libraries_of(library),
     };
     // SAFETY: the library is one that this bench built.
     let report = unsafe { replio::plugins::load::report_in_this_process(&plugin, &Limits::RELEASE) };

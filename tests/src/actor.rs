@@ -14,7 +14,7 @@ pub fn text(path: &Path) -> &str {
     path.to_str().expect("the story's paths are UTF-8")
 }
 
-/// How the environment variable and the plugin are called, for this number.
+/// How the plugin is called, for this number.
 pub fn actor_name(number: usize) -> String {
     format!("actor-{number:02}")
 }
@@ -70,6 +70,6 @@ impl World {
 
     /// Tells an actor what to do from now on.
     pub fn tell(&mut self, number: usize, script: &str) {
-        self.set(&actor_name(number), script);
+        self.tell_plugin(&actor_name(number), script);
     }
 }

@@ -16,6 +16,7 @@ use crate::cargo::replio;
 pub struct World {
     folder: TempDir,
     environment: Vec<(String, String)>,
+    has_old_kernel: bool,
 }
 
 /// What a run of `replio` came to.
@@ -43,7 +44,7 @@ impl World {
     /// When the system has no room for them.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the story");
-        let world = Self { folder, environment: Vec::new() };
+        let world = Self { folder, environment: Vec::new(), has_old_kernel: false };
         for folder in [world.home(), world.project()] {
             fs::create_dir_all(folder).expect("the story's folders");
         }
@@ -63,6 +64,20 @@ impl World {
     pub fn with_shared_builds(self) -> Self {
         let target = crate::cargo::fixture_target().join("build");
         self.environment("CARGO_TARGET_DIR", target.to_str().expect("a path in UTF-8"))
+    }
+
+    /// The same world, on a kernel that has neither landlock nor seccomp, so that
+    /// plugins can do what they could before there was a jail.
+    #[must_use]
+    pub fn on_an_old_kernel(mut self) -> Self {
+        self.has_old_kernel = true;
+        self
+    }
+
+    /// Tells a plugin what to do from now on: all of the environment that reaches
+    /// it is what is for tests, and only in builds with debug assertions.
+    pub fn tell_plugin(&mut self, name: &str, what: &str) {
+        self.set(&format!("REPLIO_TEST_PLUGIN_{name}"), what);
     }
 
     /// Sets a variable in the environment from now on.
@@ -143,6 +158,9 @@ impl World {
         }
         command.env("HOME", self.home()).env("CARGO_NET_OFFLINE", "true");
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if self.has_old_kernel {
+            crate::old_kernel::without_jail(&mut command);
+        }
         command
     }
 
@@ -259,7 +277,7 @@ impl World {
         }
         let fixtures = crate::cargo::fixture_target().display().to_string();
         text = redact_fixture_paths(&text.replace(&fixtures, "[fixtures]"));
-        redact_digests(&redact_needs(&text))
+        redact_threads(&redact_digests(&redact_needs(&text)))
     }
 }
 
@@ -289,14 +307,31 @@ fn redact_fixture_paths(text: &str) -> String {
     redacted + rest
 }
 
-/// What a plugin needs of a system differs with where it was built.
+/// What a plugin needs of a system differs with where it was built, and its jail
+/// with where it runs.
 fn redact_needs(text: &str) -> String {
     let line = |line: &str| {
         if line.starts_with("  needs  ") && line.contains("glibc") {
             "  needs        [system]\n".into()
+        } else if line.starts_with("  jail  ") {
+            "  jail         [system]\n".into()
+        } else if let Some((plugin, _)) = line.split_once(" ran jailed: ") {
+            format!("{plugin} ran jailed: [system]\n")
         } else {
             line.to_owned()
         }
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+/// Rust tells which thread panicked by its number too: `thread 'main' (123)`.
+fn redact_threads(text: &str) -> String {
+    let line = |line: &str| match line.split_once("' (") {
+        Some((before, after)) if before.contains("thread '") => {
+            let after = after.trim_start_matches(|character: char| character.is_ascii_digit());
+            format!("{before}' ([number]{after}")
+        }
+        _ => line.to_owned(),
     };
     text.split_inclusive('\n').map(line).collect()
 }

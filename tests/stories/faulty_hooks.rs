@@ -164,7 +164,8 @@ fn a_plugin_that_crashes_leaves_no_image_of_its_memory() {
     world.tell(0, "core-limit");
     let library = world.actor(0);
     // The shell passes on no variable whose name has a `-`.
-    let script = "ulimit -S -c $(ulimit -H -c); exec env actor-00=core-limit \"$0\" \"$@\"";
+    let script =
+        "ulimit -S -c $(ulimit -H -c); exec env REPLIO_TEST_PLUGIN_actor-00=core-limit \"$0\" \"$@\"";
     let mut install = std::process::Command::new("sh");
     install.args(["-c", script]);
     let replio = world.command(&["plugins", "install", library.to_str().unwrap(), "--verbose"]);
@@ -172,10 +173,7 @@ fn a_plugin_that_crashes_leaves_no_image_of_its_memory() {
     install.envs(replio.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = install.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    let limit =
-        said.lines().find(|line| line.contains("Max core file size")).unwrap_or_else(|| panic!("{said}"));
-    let words: Vec<_> = limit.split_whitespace().collect();
-    assert!(words.ends_with(&["size", "0", "0", "bytes"]), "{limit}");
+    assert!(said.contains("core limits: [0, 0]"), "{said}");
 }
 
 #[test]

@@ -68,13 +68,13 @@ fn what_no_author_could_return_by_mistake_is_refused_too() {
         "panicked said so itself",
         "message",
     ] {
-        world.set("hostile", told);
+        world.tell_plugin("hostile", told);
         let ran = world.run(&["plugins", "install", library]);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{told}: {ran}");
         story += &format!("{told}\n{}\n", ran.stderr);
     }
     insta::assert_snapshot!(story);
-    world.set("hostile", "");
+    world.tell_plugin("hostile", "");
     world.ok(&["plugins", "install", library]);
 }
 

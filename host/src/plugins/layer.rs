@@ -9,7 +9,7 @@ use crate::plugins::drift;
 use crate::plugins::load::PluginToRun;
 use crate::plugins::lockfile::Record;
 use crate::plugins::quarantine::Verdict;
-use crate::plugins::run::{self, Candidate, Contribution, Fault, FaultKind};
+use crate::plugins::run::{self, Candidate, Contribution, Fault};
 use crate::plugins::status::{Grounds, Installed, Status, installed};
 use crate::plugins::store::Store;
 
@@ -128,6 +128,7 @@ fn candidate(plugin: &Installed, record: &Record) -> Candidate {
             name: plugin.name.clone(),
             path: plugin.library.clone(),
             sha256: record.build.sha256,
+            libraries: record.build.needs.libraries.clone(),
         },
         scope: plugin.scope,
         panic_aborts: record.build.needs.panic_aborts,
@@ -137,19 +138,13 @@ fn candidate(plugin: &Installed, record: &Record) -> Candidate {
 impl LayerPlugin {
     /// Passes on what the plugin said while it ran, where that is wanted.
     pub fn tell(&self, output: Output) {
-        let (log, printed): (&[String], &str) = match &self.brought {
-            Some(Ok(contribution)) => (&contribution.log, &contribution.output),
-            Some(Err(fault)) => (&[], &fault.output),
+        let told = match &self.brought {
+            Some(Ok(contribution)) => contribution.told(&self.installed.name),
+            Some(Err(fault)) => fault.told(),
             None => return,
         };
-        for line in log.iter().flat_map(|text| text.lines()) {
-            output.detail(&format!("plugin {}: {line}", self.installed.name));
-        }
-        for line in printed.lines() {
-            output.detail(&format!("plugin {} printed: {line}", self.installed.name));
-        }
-        if let Some(Err(Fault { kind: FaultKind::Abi { details, .. }, .. })) = &self.brought {
-            output.detail(details);
+        for line in told {
+            output.detail(&line);
         }
     }
 

@@ -1,8 +1,8 @@
 //! The runner: the process of its own in which plugins run. It forks a child
 //! for each plugin, so that the memory of the host and of other plugins is out
 //! of its reach and an end of it is no end of theirs, and passes on to the host
-//! what each child reported and how it ended. (It is no jail: a plugin has its
-//! user's rights to files, the network and other processes.)
+//! what each child reported and how it ended. Each child is in a jail, as far as
+//! the system has one ([`jail`]).
 //!
 //! All of the host's `unsafe` code is in this module and those under it. The
 //! runner itself opens no library and has one thread, which is what makes
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::names::PluginName;
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::Glibc;
-use crate::plugins::report::Limits;
+use crate::plugins::report::{Limits, ReportWriter};
 
 #[cfg(unix)]
 mod child;
@@ -25,6 +25,8 @@ mod child;
 mod door;
 #[cfg(unix)]
 mod fork;
+#[cfg(unix)]
+mod jail;
 #[cfg(unix)]
 mod library;
 
@@ -42,6 +44,16 @@ pub struct Request {
     pub limits: Limits,
     /// The plugins to run, each in a child of its own.
     pub plugins: Vec<PluginToRun>,
+    /// Whether to start one more child, without a plugin, that does nothing but
+    /// tell what its jail is. It counts as the one behind the last plugin.
+    pub probe: bool,
+}
+
+impl Request {
+    /// How many children there will be.
+    pub fn children(&self) -> usize {
+        self.plugins.len() + usize::from(self.probe)
+    }
 }
 
 /// One library to open and run.
@@ -54,6 +66,9 @@ pub struct PluginToRun {
     pub path: PathBuf,
     /// The library's digest, which the report repeats.
     pub sha256: Digest,
+    /// The libraries that it needs, by the names that the system's loader looks
+    /// for; `None` where nobody knows.
+    pub libraries: Option<Vec<String>>,
 }
 
 /// A path as it is, which need not be UTF-8.
@@ -75,11 +90,11 @@ mod any_path {
 /// How one child ended, as the runner passes it on; the report's bytes follow.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Ended {
-    /// Which plugin of the request.
+    /// Which plugin of the request; the number of plugins for the probe.
     pub plugin: usize,
     /// How.
     pub how: How,
-    /// What it printed, cut off where it was too much.
+    /// What it printed; the last of it where it was too much.
     pub output: String,
     /// How many bytes of report follow.
     pub report_bytes: usize,
@@ -95,6 +110,8 @@ pub enum How {
     Signal(i32),
     /// The runner ended it, since it took too long.
     TimedOut,
+    /// It used more processor time than it may.
+    UsedTooMuchTime,
     /// The runner ended it, since its report was too long.
     TooMuch,
     /// It could not be started.
@@ -110,10 +127,14 @@ pub fn run_as_runner() -> io::Result<()> {
     let mut text = Vec::new();
     io::stdin().lock().read_to_end(&mut text)?;
     #[cfg(unix)]
-    child::prepare_runner();
+    let jail = child::prepare_runner();
     let request: Request = serde_json::from_slice(&text)?;
     let mut output = io::stdout().lock();
-    let result = run_children(&request, &mut |ended, report| {
+    #[cfg(unix)]
+    let run_children = |passed_on: PassedOn<'_>| fork::run_children(&request, jail, passed_on);
+    #[cfg(not(unix))]
+    let run_children = |passed_on: PassedOn<'_>| run_no_children(&request, passed_on);
+    let result = run_children(&mut |ended, report| {
         let head = serde_json::to_vec(&ended)?;
         let length = u32::try_from(head.len()).map_err(io::Error::other)?;
         output.write_all(&[&length.to_le_bytes()[..], &head, report].concat())?;
@@ -132,19 +153,19 @@ pub fn run_as_runner() -> io::Result<()> {
 #[cfg(unix)]
 #[doc(hidden)]
 pub unsafe fn report_in_this_process(plugin: &PluginToRun, limits: &Limits) -> Vec<u8> {
-    library::report(plugin, limits)
+    library::enter_folder(&plugin.path).map_or_else(
+        |failure| ReportWriter::default().failed(&failure),
+        |path| library::report(&path, &plugin.sha256, limits),
+    )
 }
 
-#[cfg(unix)]
-use fork::run_children;
+/// What is done with each child that has ended, and its report.
+type PassedOn<'a> = &'a mut dyn FnMut(Ended, &[u8]) -> io::Result<()>;
 
 /// Plugins run on Unix so far.
 #[cfg(not(unix))]
-fn run_children(
-    request: &Request,
-    passed_on: &mut dyn FnMut(Ended, &[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    for plugin in 0..request.plugins.len() {
+fn run_no_children(request: &Request, passed_on: PassedOn<'_>) -> io::Result<()> {
+    for plugin in 0..request.children() {
         let how = How::NotStarted("plugins can't run on this system yet".into());
         passed_on(Ended { plugin, how, output: String::new(), report_bytes: 0 }, &[])?;
     }

@@ -177,10 +177,11 @@ impl<'a> Plugins<'a> {
         scope: Scope,
         path: &Path,
         sha256: Digest,
-        panic_aborts: bool,
+        needs: &Needs,
     ) -> Result<Contribution, ManageError> {
-        let to_run = PluginToRun { name: name.clone(), path: path.to_owned(), sha256 };
-        let candidate = Candidate { to_run, scope, panic_aborts };
+        let (path, libraries) = (path.to_owned(), needs.libraries.clone());
+        let to_run = PluginToRun { name: name.clone(), path, sha256, libraries };
+        let candidate = Candidate { to_run, scope, panic_aborts: needs.panic_aborts };
         let mut runs = run::run(std::slice::from_ref(&candidate));
         runs.pop().ok_or_else(|| ManageError::nothing_ran(name))?.map_err(ManageError::Fault)
     }
@@ -262,25 +263,23 @@ impl<'a> Plugins<'a> {
         scope: Scope,
         dry_run: bool,
     ) -> Result<(Staged, Contribution), ManageError> {
-        let Inspection { bytes, sha256, about, .. } = &fetched.inspection;
+        let Inspection { bytes, sha256, about, library } = &fetched.inspection;
         let staged = if dry_run {
             Staged::elsewhere(&fetched.file_name, bytes)?
         } else {
             self.store(scope)?.stage(&fetched.file_name, bytes)?
         };
         let progress = self.output.slow_progress(&format!("running {}", about.name));
-        let contribution = Self::try_out(&about.name, scope, staged.library(), *sha256, about.panic_aborts)?;
+        let needs = Needs::of(library, about);
+        let contribution = Self::try_out(&about.name, scope, staged.library(), *sha256, &needs)?;
         drop(progress);
         self.tell(&about.name, &contribution);
         Ok((staged, contribution))
     }
 
     fn tell(&self, name: &PluginName, contribution: &Contribution) {
-        for line in contribution.log.iter().flat_map(|text| text.lines()) {
-            self.output.detail(&format!("plugin {name}: {line}"));
-        }
-        for line in contribution.output.lines() {
-            self.output.detail(&format!("plugin {name} printed: {line}"));
+        for line in contribution.told(name) {
+            self.output.detail(&line);
         }
     }
 

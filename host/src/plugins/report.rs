@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::Kind;
 use crate::plugins::digest::Digest;
+use crate::plugins::jail::Jail;
 
 const TYPE: u8 = 1;
 const SKILL: u8 = 2;
@@ -15,16 +16,22 @@ const TEAM: u8 = 3;
 const LOG: u8 = 4;
 const FAILED: u8 = 5;
 const DONE: u8 = 6;
+const JAIL: u8 = 7;
 
 const HEAD: usize = 5;
 /// What a report may hold beside its entries: heads, log lines, the end.
 const SLACK: usize = 512 * 1024;
+
+/// How much memory a plugin may write to, in bytes.
+pub const MEMORY: u64 = 1024 * 1024 * 1024;
 
 /// What one run of one plugin may take.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Limits {
     /// Milliseconds of wall time.
     pub wall_milliseconds: u64,
+    /// Seconds of processor time, of all threads together.
+    pub cpu_seconds: u64,
     /// Entries of all kinds together.
     pub entries: usize,
     /// Bytes of one entry, as JSON.
@@ -37,6 +44,7 @@ impl Limits {
     /// The limits of a release.
     pub const RELEASE: Self = Self {
         wall_milliseconds: 10_000,
+        cpu_seconds: 12,
         entries: 10_000,
         entry_bytes: 1024 * 1024,
         total_bytes: 16 * 1024 * 1024,
@@ -51,6 +59,9 @@ impl Limits {
                 |variable: &str| std::env::var(variable).ok().and_then(|text| text.parse::<u64>().ok());
             if let Some(milliseconds) = lowered("REPLIO_TEST_PLUGIN_MILLISECONDS") {
                 limits.wall_milliseconds = limits.wall_milliseconds.min(milliseconds);
+            }
+            if let Some(seconds) = lowered("REPLIO_TEST_PLUGIN_CPU_SECONDS") {
+                limits.cpu_seconds = limits.cpu_seconds.min(seconds);
             }
             if let Some(entries) = lowered("REPLIO_TEST_PLUGIN_ENTRIES") {
                 limits.entries = limits.entries.min(usize::try_from(entries).unwrap_or(usize::MAX));
@@ -70,7 +81,7 @@ impl Limits {
     }
 }
 
-/// A report that was read.
+/// A report that was read, without its beginning, which [`jail_of`] reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// The entries, each as the JSON text that the plugin gave.
@@ -129,6 +140,8 @@ pub enum ReportError {
     TooLarge(usize),
     #[error("it is for another library")]
     OtherLibrary,
+    #[error("it does not begin with what its jail is")]
+    NoJail,
     #[error("it gives its failure in a form that can't be read")]
     BadFailure,
 }
@@ -140,6 +153,17 @@ pub struct ReportWriter {
 }
 
 impl ReportWriter {
+    /// The beginning of a report, which is sent before any code of the plugin runs.
+    ///
+    /// # Panics
+    /// Never: words and numbers always serialize.
+    pub fn jailed(jail: &Jail) -> Vec<u8> {
+        let json = serde_json::to_vec(jail).expect("words and numbers always serialize");
+        let mut beginning = Self::default();
+        beginning.frame(JAIL, &json);
+        beginning.bytes
+    }
+
     /// Adds an entry.
     pub fn entry(&mut self, kind: Kind, json: &[u8]) {
         let frame = match kind {
@@ -180,8 +204,22 @@ impl ReportWriter {
     }
 }
 
+/// Reads the beginning of a report: what the jail is, which was said before any
+/// code of the plugin ran, and the rest, which is the plugin's word.
+///
+/// # Errors
+/// When the report begins with anything else.
+pub fn jail_of(bytes: &[u8]) -> Result<(Jail, &[u8]), ReportError> {
+    let (kind, payload, rest) = next_frame(bytes)?;
+    if kind != JAIL {
+        return Err(ReportError::NoJail);
+    }
+    Ok((serde_json::from_slice(payload).map_err(|_| ReportError::NoJail)?, rest))
+}
+
 impl Report {
-    /// Reads a report about the library with this digest.
+    /// Reads what a plugin reported, after the [beginning](jail_of), about the
+    /// library with this digest.
     ///
     /// # Errors
     /// Whatever makes it not count.
@@ -237,6 +275,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::plugins::jail::Extent;
 
     fn digest() -> Digest {
         Digest::of(b"library")
@@ -296,10 +335,30 @@ mod tests {
         assert_eq!(read(&[FAILED, 1, 0, 0, 0, b'x']), Err(ReportError::BadFailure));
     }
 
+    #[test]
+    fn what_the_jail_is_comes_first_and_once() {
+        let jail = Jail {
+            no_new_privileges: true,
+            landlock: Extent::Partly,
+            landlock_abi: Some(7),
+            seccomp: Extent::Full,
+            limits: Extent::Full,
+        };
+        let (beginning, rest) = (ReportWriter::jailed(&jail), ReportWriter::default().done(&digest()));
+        let whole = [beginning.clone(), rest.clone()].concat();
+        assert_eq!(jail_of(&whole), Ok((jail, &rest[..])));
+        assert_eq!(jail_of(&rest), Err(ReportError::NoJail));
+        assert_eq!(jail_of(&[JAIL, 2, 0, 0, 0, b'{', b'}']), Err(ReportError::NoJail));
+        // From then on it is the plugin that speaks, and it can't say so of itself.
+        assert_eq!(read(&whole), Err(ReportError::UnknownFrame(JAIL)));
+        assert!(beginning.len() < 256, "it is within the beginning that is kept of any report");
+    }
+
     proptest! {
         #[test]
         fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(0u8..8, 0..200)) {
             let _ = read(&bytes);
+            let _ = jail_of(&bytes);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! limits allow, and checks what comes back. Nothing here can fail because of
 //! a plugin: whatever a plugin does becomes a [`Fault`] of that plugin.
 
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -11,8 +12,10 @@ use indexmap::IndexMap;
 
 use crate::catalog::{Entry, Kind, Layer, Origin, Scope, entry_from_json};
 use crate::diagnostic::Diagnostic;
+use crate::names::PluginName;
+use crate::plugins::jail::Jail;
 use crate::plugins::load::{Ended, How, PluginToRun, RUNNER_VERB, Request, SIDE_BY_SIDE};
-use crate::plugins::report::{Failure, Limits, Report, Stage};
+use crate::plugins::report::{Failure, Limits, Report, ReportError, Stage, jail_of};
 
 mod fault;
 
@@ -27,9 +30,16 @@ pub struct Contribution {
     pub log: Vec<String>,
     /// What it printed.
     pub output: String,
+    /// What held it while it ran.
+    pub jail: Jail,
 }
 
 impl Contribution {
+    /// What there is to tell about the run, for those who want to know.
+    pub fn told(&self, name: &PluginName) -> Vec<String> {
+        told(name, Some(&self.jail), &self.log, &self.output)
+    }
+
     /// The entries of one kind.
     ///
     /// # Panics
@@ -47,6 +57,13 @@ impl Contribution {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+fn told(name: &PluginName, jail: Option<&Jail>, log: &[String], output: &str) -> Vec<String> {
+    let jail = jail.map(|jail| format!("plugin {name} ran jailed: {jail}"));
+    let log = log.iter().flat_map(|text| text.lines()).map(|line| format!("plugin {name}: {line}"));
+    let output = output.lines().map(|line| format!("plugin {name} printed: {line}"));
+    jail.into_iter().chain(log).chain(output).collect()
 }
 
 /// A library to run, and what is known of it beforehand.
@@ -67,15 +84,15 @@ pub fn run(candidates: &[Candidate]) -> Vec<Result<Contribution, Fault>> {
         return Vec::new();
     }
     let limits = Limits::in_force();
-    let request =
-        Request { limits, plugins: candidates.iter().map(|candidate| candidate.to_run.clone()).collect() };
+    let plugins = candidates.iter().map(|candidate| candidate.to_run.clone()).collect();
+    let request = Request { limits, plugins, probe: false };
     let (mut ends, mut trouble) = talk(&request);
     if ends.len() < candidates.len() && candidates.len() > 1 {
         // The runner is gone, perhaps by the hand of a plugin. Each one that is
         // left gets a runner of its own, so that only the culprit has none.
         for (index, candidate) in candidates.iter().enumerate() {
             if !ends.contains_key(&index) {
-                let alone = Request { limits, plugins: vec![candidate.to_run.clone()] };
+                let alone = Request { limits, plugins: vec![candidate.to_run.clone()], probe: false };
                 let (mut end, trouble_alone) = talk(&alone);
                 trouble = trouble_alone;
                 ends.extend(end.swap_remove(&0).map(|end| (index, end)));
@@ -95,13 +112,42 @@ pub fn run(candidates: &[Candidate]) -> Vec<Result<Contribution, Fault>> {
         .collect()
 }
 
+/// What a plugin's jail is on this system, without running one.
+///
+/// # Errors
+/// When no process could tell.
+pub fn probe() -> Result<Jail, String> {
+    let request = Request { limits: Limits::in_force(), plugins: Vec::new(), probe: true };
+    let (mut ends, trouble) = talk(&request);
+    match ends.swap_remove(&0) {
+        Some((Ended { how: How::NotStarted(error), .. }, _)) => Err(error),
+        Some((_, report)) => match jail_of(&report) {
+            Ok((jail, _)) => Ok(jail),
+            Err(error) => Err(format!("its report can't be read: {error}")),
+        },
+        None => Err(format!("the runner gave no word of it: {trouble}")),
+    }
+}
+
 /// Turns how a child ended and what it reported into a contribution, if it is
 /// one.
 fn judge(candidate: &Candidate, ended: Ended, report: &[u8], limits: &Limits) -> Result<Contribution, Fault> {
     let name = &candidate.to_run.name;
-    let fault = |kind| Err(Fault::new(name, kind).printed(&ended.output));
-    let report = match (&ended.how, Report::read(report, &candidate.to_run.sha256, limits)) {
-        (How::Exited(0), Ok(report)) => report,
+    let (jail, report) = match jail_of(report) {
+        Ok((jail, rest)) => (Some(jail), rest),
+        Err(_) => (None, report),
+    };
+    let read = jail.ok_or(ReportError::NoJail).and_then(|jail| {
+        let report = Report::read(report, &candidate.to_run.sha256, limits)?;
+        Ok((jail, report))
+    });
+    let fault = |kind| Err(Fault { jail, ..Fault::new(name, kind).printed(&ended.output) });
+    let (jail, report) = match (&ended.how, read) {
+        (How::Exited(0), Ok(read)) => read,
+        // It ends so before it opens the plugin.
+        (How::Exited(_), Err(ReportError::NoJail)) if report.is_empty() => {
+            return fault(FaultKind::Runner("its process could not be set up".into()));
+        }
         (How::Exited(code), Err(_)) if report.is_empty() => return fault(FaultKind::EndedEarly(*code)),
         (How::Exited(0), Err(error)) => return fault(FaultKind::Malformed(error.to_string())),
         (How::Exited(code), _) => return fault(FaultKind::EndedEarly(*code)),
@@ -109,6 +155,9 @@ fn judge(candidate: &Candidate, ended: Ended, report: &[u8], limits: &Limits) ->
             return fault(FaultKind::Signal { signal: *signal, panic_aborts: candidate.panic_aborts });
         }
         (How::TimedOut, _) => return fault(FaultKind::TimedOut(limits.wall())),
+        (How::UsedTooMuchTime, _) => {
+            return fault(FaultKind::UsedTooMuchTime(Duration::from_secs(limits.cpu_seconds)));
+        }
         (How::TooMuch, _) => {
             return fault(FaultKind::TooMuch(format!(
                 "a report of more than {} bytes",
@@ -121,7 +170,7 @@ fn judge(candidate: &Candidate, ended: Ended, report: &[u8], limits: &Limits) ->
         return fault(FaultKind::from_failure(failure, &candidate.to_run.path));
     }
     match layers(candidate, &report.entries) {
-        Ok(layers) => Ok(Contribution { layers, log: report.log, output: ended.output }),
+        Ok(layers) => Ok(Contribution { layers, log: report.log, output: ended.output, jail }),
         Err(kind) => fault(kind),
     }
 }
@@ -156,6 +205,10 @@ fn talk(request: &Request) -> (Ends, String) {
 fn talk_to_runner(request: &Request) -> io::Result<Ends> {
     let mut runner = Command::new(this_program()?)
         .arg(RUNNER_VERB)
+        // The environment may hold keys. Builds with debug assertions let through
+        // what tests tell their plugins.
+        .env_clear()
+        .envs(std::env::vars_os().filter(|(name, _)| cfg!(debug_assertions) && is_for_tests(name)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -167,12 +220,16 @@ fn talk_to_runner(request: &Request) -> io::Result<Ends> {
     result
 }
 
+fn is_for_tests(variable: &OsStr) -> bool {
+    variable.as_encoded_bytes().starts_with(b"REPLIO_TEST_PLUGIN_")
+}
+
 fn converse(runner: &mut Child, request: &Request) -> io::Result<Ends> {
     let mut input = runner.stdin.take().ok_or_else(|| io::Error::other("no input"))?;
     let mut output = runner.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
     input.write_all(&serde_json::to_vec(request)?)?;
     drop(input);
-    let (limits, plugins) = (request.limits, request.plugins.len());
+    let (limits, plugins) = (request.limits, request.children());
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().spawn(move || {
         while let Ok(Some(end)) = read_end(&mut output, &limits, plugins) {

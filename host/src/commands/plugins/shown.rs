@@ -8,8 +8,10 @@ use crate::catalog::Kind;
 use crate::output::{Answer, DIM, NAME, Page, clean_line};
 use crate::plugins::changes::Changes;
 use crate::plugins::inspect::{self, About};
+use crate::plugins::jail::Jail;
 use crate::plugins::manage::bundled;
 use crate::plugins::provides::Provides;
+use crate::plugins::run;
 use crate::plugins::status::Installed;
 
 /// The plugin, and what its library says of itself where it can be read.
@@ -17,6 +19,7 @@ pub(super) struct Shown {
     plugin: Installed,
     about: Option<About>,
     overrides: Changes,
+    jail: Result<Jail, String>,
 }
 
 impl Shown {
@@ -25,7 +28,7 @@ impl Shown {
         let provides = plugin.record.as_ref().map(|record| record.build.provides.clone()).unwrap_or_default();
         let mut overrides = Changes::between(&Provides::default(), &provides, &bundled());
         overrides.added.clear();
-        Self { plugin, about, overrides }
+        Self { plugin, about, overrides, jail: run::probe() }
     }
 }
 
@@ -38,6 +41,7 @@ impl Answer for Shown {
             plugin["license"] = about.license.clone().into();
             plugin["homepage"] = about.homepage.clone().into();
         }
+        plugin["jail"] = self.jail.as_ref().map_or(Value::Null, |jail| json!(jail));
         json!({ "plugin": plugin, "changes": self.overrides.json() })
     }
 
@@ -80,6 +84,10 @@ impl Answer for Shown {
         line("library", &plugin.library.display().to_string());
         line("built with", &format!("replio-plugin-api {}, plugin ABI {}", build.api, build.abi));
         line("needs", &needs(plugin));
+        match &self.jail {
+            Ok(jail) => line("jail", &jail.to_string()),
+            Err(error) => line("jail", &format!("not known here: {error}")),
+        }
         if let Some(previous) = &record.previous {
             let rollback = format!(
                 "{} ({}); `replio plugins rollback {}`",

@@ -60,6 +60,9 @@ pub struct Library {
     pub processors: Vec<&'static str>,
     /// The newest glibc that it needs, where it needs one.
     pub glibc: Option<Glibc>,
+    /// The libraries that it needs, by the names that the system's loader looks
+    /// for; `None` where they are too odd to be told.
+    pub libraries: Option<Vec<String>>,
     /// The manifest section, where it has one.
     pub manifest: Option<Vec<u8>>,
     /// Whether it exports the symbol through which a plugin is loaded.
@@ -99,6 +102,7 @@ impl Library {
                 system: System::Windows,
                 processors: Vec::new(),
                 glibc: None,
+                libraries: None,
                 manifest: None,
                 exports_root: false,
             }),
@@ -128,10 +132,10 @@ impl Library {
                 return Err(NotALibrary::Damaged("a part of it lies behind the end of the file".into()));
             }
         }
-        let (is_executable, glibc) = match &file {
-            File::Elf32(elf) => (is_elf_program(elf), glibc_floor(elf)?),
-            File::Elf64(elf) => (is_elf_program(elf), glibc_floor(elf)?),
-            other => (other.kind() == object::ObjectKind::Executable, None),
+        let (is_executable, glibc, libraries) = match &file {
+            File::Elf32(elf) => (is_elf_program(elf), glibc_floor(elf)?, needed_libraries(elf)?),
+            File::Elf64(elf) => (is_elf_program(elf), glibc_floor(elf)?, needed_libraries(elf)?),
+            other => (other.kind() == object::ObjectKind::Executable, None, None),
         };
         if is_executable {
             return Err(NotALibrary::Other("a program"));
@@ -143,6 +147,7 @@ impl Library {
             system: system_of(&file, bytes),
             processors: vec![processor_name(file.architecture())],
             glibc,
+            libraries,
             manifest: manifest_section(&file)?,
             exports_root: exports_root(&file)?,
         })
@@ -219,6 +224,28 @@ fn glibc_floor<Elf: FileHeader>(file: &ElfFile<'_, Elf>) -> Result<Option<Glibc>
         }
     }
     Ok(floor)
+}
+
+/// The names in the table for the system's loader. Nobody needs many, and they
+/// are names of files.
+fn needed_libraries<Elf: FileHeader>(file: &ElfFile<'_, Elf>) -> Result<Option<Vec<String>>, NotALibrary> {
+    const MOST: usize = 100;
+    const LONGEST: usize = 255;
+    use object::read::elf::Dyn;
+    let (endian, data) = (file.endian(), file.data());
+    let sections: &SectionTable<'_, Elf> = file.elf_section_table();
+    let Some((table, link)) = sections.dynamic(endian, data).map_err(damaged)? else { return Ok(None) };
+    let strings = sections.strings(endian, data, link).map_err(damaged)?;
+    let mut libraries = Vec::new();
+    for entry in table.iter().filter(|entry| entry.tag(endian) == object::elf::DT_NEEDED) {
+        let name = entry.string(endian, strings).map_err(damaged)?;
+        let Ok(name) = std::str::from_utf8(name) else { return Ok(None) };
+        if libraries.len() == MOST || name.len() > LONGEST {
+            return Ok(None);
+        }
+        libraries.push(name.to_owned());
+    }
+    Ok(Some(libraries))
 }
 
 fn manifest_section(file: &File<'_>) -> Result<Option<Vec<u8>>, NotALibrary> {

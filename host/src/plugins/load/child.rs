@@ -1,5 +1,6 @@
-//! The child's side of the fork: it gives up what it inherited, opens its one
-//! library, runs the hooks, writes its report and ends. From `dlopen` on, everything in this process is the plugin's.
+//! The child's side of the fork: it gives up what it inherited, goes to jail and
+//! says so, opens its one library, runs the hooks, writes its report and ends.
+//! From `dlopen` on, everything in this process is the plugin's.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,18 +10,29 @@ use std::panic::{self, AssertUnwindSafe};
 
 use rustix::process::Pid;
 
+use super::jail::{self, RunnerJail};
 use super::{PluginToRun, library};
-use crate::plugins::report::Limits;
+use crate::plugins::report::{Limits, ReportWriter};
 
-/// The stack that hooks run on, in bytes.
-const STACK: u64 = 8 * 1024 * 1024;
 /// Where the report goes, once everything else is closed.
 const REPORT: RawFd = 3;
 
-/// Runs the plugin and never returns.
-pub(super) fn run(plugin: &PluginToRun, limits: &Limits, runner: Pid, report: RawFd, output: RawFd) -> ! {
-    let code = match settle(runner, report, output) {
-        Ok(()) => i32::from(!run_and_report(plugin, limits)),
+/// What a child has from its runner.
+pub(super) struct Inherited {
+    /// The process that it ends with.
+    pub(super) runner: Pid,
+    /// What the runner has given up for it.
+    pub(super) jail: RunnerJail,
+    /// Where its report goes.
+    pub(super) report: RawFd,
+    /// Where what it prints goes.
+    pub(super) output: RawFd,
+}
+
+/// Runs the plugin, or none, and never returns.
+pub(super) fn run(plugin: Option<&PluginToRun>, limits: &Limits, inherited: &Inherited) -> ! {
+    let code = match settle(inherited.runner, inherited.report, inherited.output) {
+        Ok(()) => i32::from(!run_and_report(plugin, limits, inherited.jail)),
         Err(()) => 1,
     };
     // SAFETY: ends the process at once, without the plugin's exit handlers and
@@ -51,7 +63,7 @@ fn settle(runner: Pid, report: RawFd, output: RawFd) -> Result<(), ()> {
 /// What the runner does to itself before it starts any child. All of it makes
 /// the surroundings tidier; where the system knows no such thing, plugins run
 /// all the same.
-pub(super) fn prepare_runner() {
+pub(super) fn prepare_runner() -> RunnerJail {
     let host = rustix::process::getppid();
     // The request was read; children get nothing more to read.
     if let Ok(nothing) = File::open("/dev/null") {
@@ -62,13 +74,6 @@ pub(super) fn prepare_runner() {
     if let Some(host) = host {
         let _ = end_with(host);
     }
-    // A plugin that crashes leaves no image of its memory in the user's project.
-    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
-    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
-    // Hooks have the same stack wherever they run, as far as the system allows.
-    let stack = rustix::process::getrlimit(rustix::process::Resource::Stack);
-    let stack = rustix::process::Rlimit { current: Some(STACK), ..stack };
-    let _ = rustix::process::setrlimit(rustix::process::Resource::Stack, stack);
     #[cfg(target_os = "linux")]
     {
         // No plugin gets at the runner's pipes through /proc, or traces it.
@@ -76,6 +81,7 @@ pub(super) fn prepare_runner() {
         // What a plugin starts and leaves behind becomes the runner's child.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     }
+    jail::enter_runner()
 }
 
 /// Has the kernel end this process when the one that started it ends.
@@ -115,12 +121,29 @@ unsafe fn close_from(first: RawFd) {
 /// Runs the hooks and sends their report. A thread of their own would cost as
 /// much as the fork did; the stack that they have here is of a fixed size too,
 /// since the runner has seen to its limit.
-fn run_and_report(plugin: &PluginToRun, limits: &Limits) -> bool {
-    set_name(plugin);
+fn run_and_report(plugin: Option<&PluginToRun>, limits: &Limits, jail: RunnerJail) -> bool {
     // Only the host's own code can panic here, as a hook's panic is caught in the
     // plugin; but no panic may get to the runner's code, which this process has a
     // copy of.
-    panic::catch_unwind(AssertUnwindSafe(|| send(&library::report(plugin, limits)))).unwrap_or(false)
+    let run = || match plugin {
+        Some(plugin) => run_plugin(plugin, limits, jail),
+        None => send(&ReportWriter::jailed(&jail::enter_child(jail, limits, &[]))),
+    };
+    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or(false)
+}
+
+fn run_plugin(plugin: &PluginToRun, limits: &Limits, jail: RunnerJail) -> bool {
+    set_name(plugin);
+    let path = library::enter_folder(&plugin.path);
+    let mut readable = jail::library_folders(plugin.libraries.as_deref());
+    readable.extend(path.as_ref().ok().cloned());
+    let jail = jail::enter_child(jail, limits, &readable);
+    // Said before the plugin's code can say anything.
+    send(&ReportWriter::jailed(&jail))
+        && send(&match path {
+            Ok(path) => library::report(&path, &plugin.sha256, limits),
+            Err(failure) => ReportWriter::default().failed(&failure),
+        })
 }
 
 /// The name under which the system lists the process.

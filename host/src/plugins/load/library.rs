@@ -8,15 +8,15 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use replio_plugin_abi::abi_stable::library::{LibHeader, LibraryError, lib_header_from_path};
 use replio_plugin_abi::{HookError, HookResult, HostDoor, PluginModuleRef};
 
-use super::PluginToRun;
 use super::door;
 use crate::catalog::Kind;
+use crate::plugins::digest::Digest;
 use crate::plugins::report::{Failure, Limits, ReportWriter, Stage};
 
-/// Opens the plugin, runs its hooks, and puts together its report.
-pub(super) fn report(plugin: &PluginToRun, limits: &Limits) -> Vec<u8> {
+/// Opens the plugin of this digest, runs its hooks, and puts together its report.
+pub(super) fn report(path: &Path, sha256: &Digest, limits: &Limits) -> Vec<u8> {
     let mut report = ReportWriter::default();
-    let result = open(&plugin.path).and_then(|module| register(module, limits, &mut report));
+    let result = open(path).and_then(|module| register(module, limits, &mut report));
     if result.is_err() {
         // Nothing of a plugin that failed is used.
         report = ReportWriter::default();
@@ -25,13 +25,12 @@ pub(super) fn report(plugin: &PluginToRun, limits: &Limits) -> Vec<u8> {
         report.log(&line);
     }
     match result {
-        Ok(()) => report.done(&plugin.sha256),
+        Ok(()) => report.done(sha256),
         Err(failure) => report.failed(&failure),
     }
 }
 
 fn open(path: &Path) -> Result<PluginModuleRef, Failure> {
-    let path = &from_its_folder(path)?;
     // All symbols are bound now, so that a missing one is an error here and not
     // the end of the process at its first use; and none is shared with others.
     // SAFETY: opening runs the library's initializers. They are foreign code,
@@ -54,7 +53,7 @@ fn open(path: &Path) -> Result<PluginModuleRef, Failure> {
 /// Goes to the library's folder and returns its path from there: a loader takes
 /// `$ORIGIN` and the like in a path for something else, and folders are the
 /// user's to name. (Their own names in the store hold no such thing.)
-fn from_its_folder(path: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn enter_folder(path: &Path) -> Result<PathBuf, Failure> {
     let failure = |message: String| Failure { stage: Stage::Open, message, details: String::new() };
     let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else {
         return Err(failure("it has no path".into()));

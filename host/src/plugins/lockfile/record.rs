@@ -55,6 +55,9 @@ pub struct Needs {
     pub replio: Option<String>,
     /// Whether a panic in it aborts.
     pub panic_aborts: bool,
+    /// The libraries that the system's loader looks for; `None` where that was not
+    /// recorded.
+    pub libraries: Option<Vec<String>>,
 }
 
 impl Needs {
@@ -66,6 +69,7 @@ impl Needs {
             glibc: library.glibc.map(|glibc| glibc.to_string()),
             replio: about.replio.as_ref().map(ToString::to_string),
             panic_aborts: about.panic_aborts,
+            libraries: library.libraries.clone(),
         }
     }
 
@@ -122,6 +126,7 @@ impl Build {
         let needs = value.get("needs").unwrap_or(&Value::Null);
         let need = |key: &str| needs.get(key).and_then(Value::as_str).map(str::to_owned);
         let processors = needs.get("processors").and_then(Value::as_array).map(Vec::as_slice);
+        let libraries = needs.get("libraries").and_then(Value::as_array);
         Ok(Self {
             version: version("version")?,
             sha256: text("sha256")?.parse().map_err(|error| format!("{error}"))?,
@@ -139,6 +144,10 @@ impl Build {
                 glibc: need("glibc"),
                 replio: need("replio"),
                 panic_aborts: need("panic").as_deref() == Some("abort"),
+                // One that is no text leaves all of them unknown.
+                libraries: libraries.and_then(|libraries| {
+                    libraries.iter().map(|library| library.as_str().map(str::to_owned)).collect()
+                }),
             },
             provides: value
                 .get("provides")
@@ -159,16 +168,26 @@ impl Build {
         set("source", self.source.clone().into());
         set("abi", self.abi.to_string().into());
         set("api", self.api.to_string().into());
-        set(
-            "needs",
-            json!({
-                "system": self.needs.system,
-                "processors": self.needs.processors,
-                "glibc": self.needs.glibc,
-                "replio": self.needs.replio,
-                "panic": if self.needs.panic_aborts { "abort" } else { "unwind" },
-            }),
-        );
+        let mut needs = match value.get("needs") {
+            Some(Value::Object(old)) => old.clone(),
+            _ => Map::new(),
+        };
+        let panic = if self.needs.panic_aborts { "abort" } else { "unwind" };
+        for (key, need) in [
+            ("system", json!(self.needs.system)),
+            ("processors", json!(self.needs.processors)),
+            ("glibc", json!(self.needs.glibc)),
+            ("replio", json!(self.needs.replio)),
+            ("panic", json!(panic)),
+        ] {
+            needs.insert(key.into(), need);
+        }
+        match &self.needs.libraries {
+            Some(libraries) => drop(needs.insert("libraries".into(), json!(libraries))),
+            None => drop(needs.shift_remove("libraries")),
+        }
+        let mut set = |key: &str, new: Value| drop(value.insert(key.into(), new));
+        set("needs", needs.into());
         set("provides", self.provides.to_json());
         value
     }

@@ -166,15 +166,7 @@ impl ManageError {
     /// What lies behind it, for those who want to know more.
     pub fn details(&self) -> String {
         match self {
-            Self::Fault(fault) => {
-                let layout = match &fault.kind {
-                    FaultKind::Abi { details, .. } => details.as_str(),
-                    _ => "",
-                };
-                let printed =
-                    fault.output.lines().map(|line| format!("plugin {} printed: {line}", fault.plugin));
-                printed.chain(layout.lines().map(str::to_owned)).collect::<Vec<_>>().join("\n")
-            }
+            Self::Fault(fault) => fault.told().join("\n"),
             _ => String::new(),
         }
     }

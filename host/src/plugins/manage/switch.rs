@@ -86,9 +86,8 @@ impl Plugins<'_> {
         }
         Self::check_stored(&store, installed, build)?;
         let library = store.library(build);
-        let panic_aborts = build.needs.panic_aborts;
         let contribution =
-            Self::try_out(&installed.name, installed.scope, &library, build.sha256, panic_aborts)?;
+            Self::try_out(&installed.name, installed.scope, &library, build.sha256, &build.needs)?;
         self.tell(&installed.name, &contribution);
         Ok(Provides::of(&contribution.layers))
     }

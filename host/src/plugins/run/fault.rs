@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::{Failure, Stage};
 use crate::diagnostic::Diagnostic;
 use crate::names::PluginName;
+use crate::plugins::jail::Jail;
 
 /// A plugin's fault.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// What it printed before.
     pub output: String,
+    /// What held it while it ran, where it got that far.
+    pub jail: Option<Jail>,
 }
 
 /// The kinds of fault.
@@ -49,6 +52,8 @@ pub enum FaultKind {
     EndedEarly(i32),
     /// It took longer than this.
     TimedOut(Duration),
+    /// It used more processor time than this.
+    UsedTooMuchTime(Duration),
     /// It brought more than is allowed.
     TooMuch(String),
     /// Its report is not what a report must be.
@@ -73,7 +78,7 @@ pub enum Blame {
 impl Fault {
     /// A fault of this plugin.
     pub fn new(plugin: &PluginName, kind: FaultKind) -> Self {
-        Self { plugin: plugin.clone(), kind, output: String::new() }
+        Self { plugin: plugin.clone(), kind, output: String::new(), jail: None }
     }
 
     /// Adds what the plugin printed.
@@ -92,7 +97,7 @@ impl Fault {
             FaultKind::HookFailed(_) => "hook-failed",
             FaultKind::HookPanicked(_) => "hook-panicked",
             FaultKind::Signal { .. } | FaultKind::EndedEarly(_) => "plugin-crashed",
-            FaultKind::TimedOut(_) => "plugin-timed-out",
+            FaultKind::TimedOut(_) | FaultKind::UsedTooMuchTime(_) => "plugin-timed-out",
             FaultKind::TooMuch(_) => "plugin-too-large",
             FaultKind::Malformed(_) | FaultKind::BadEntry(_) => "plugin-lied",
             FaultKind::Runner(_) => "runner-failed",
@@ -106,6 +111,7 @@ impl Fault {
             FaultKind::Signal { .. }
             | FaultKind::EndedEarly(_)
             | FaultKind::TimedOut(_)
+            | FaultKind::UsedTooMuchTime(_)
             | FaultKind::TooMuch(_)
             | FaultKind::Malformed(_)
             | FaultKind::BadEntry(_) => Blame::Certain,
@@ -134,6 +140,11 @@ impl Fault {
                     (Some("SIGABRT"), _) if self.output.contains("has overflowed its stack") => {
                         "; its stack overflowed"
                     }
+                    (Some("SIGABRT"), _) if self.output.contains("memory allocation of ") => {
+                        "; it ran out of the 1 GiB of memory that it may use"
+                    }
+                    (Some("SIGXFSZ"), _) => "; it tried to write to a file",
+                    (Some("SIGSYS"), _) => "; it made a system call of another kind of processor",
                     (Some("SIGABRT"), true) => "; it is built with panic=abort, so a panic may have done it",
                     (Some("SIGKILL"), _) => "; the system or a person killed it, perhaps for want of memory",
                     _ => "",
@@ -151,6 +162,9 @@ impl Fault {
             FaultKind::TimedOut(limit) => {
                 format!("its hooks took more than {} and were stopped", seconds(*limit))
             }
+            FaultKind::UsedTooMuchTime(limit) => {
+                format!("it used more than {} of processor time and was stopped", seconds(*limit))
+            }
             FaultKind::TooMuch(what) => format!("it brought too much: {what}"),
             FaultKind::Malformed(reason) => format!("its report can't be believed: {reason}"),
             FaultKind::BadEntry(diagnostic) => {
@@ -158,6 +172,30 @@ impl Fault {
             }
             FaultKind::Runner(reason) => format!("it could not be run: {reason}"),
         }
+    }
+
+    /// The last of what it printed, which often says what it died of.
+    fn last_words(&self) -> Vec<String> {
+        const LINES: usize = 3;
+        const LONGEST: usize = 200;
+        // What Rust says to set in the environment does not reach a plugin.
+        let says_something =
+            |line: &&str| !line.trim().is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE");
+        let lines: Vec<&str> = self.output.lines().filter(says_something).collect();
+        let cut = |line: &&str| match line.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => (*line).to_owned(),
+        };
+        lines[lines.len().saturating_sub(LINES)..].iter().map(cut).collect()
+    }
+
+    /// What there is to tell about the run, for those who want to know.
+    pub fn told(&self) -> Vec<String> {
+        let mut told = super::told(&self.plugin, self.jail.as_ref(), &[], &self.output);
+        if let FaultKind::Abi { details, .. } = &self.kind {
+            told.extend(details.lines().map(str::to_owned));
+        }
+        told
     }
 
     /// What to do next.
@@ -190,15 +228,14 @@ impl Fault {
 
     /// The fault as a diagnostic.
     pub fn diagnostic(&self) -> Diagnostic {
-        Diagnostic::new(self.code(), format!("plugin {}: {}", self.plugin, self.reason()))
-            .help(self.help())
-            .plugin(self.plugin.clone())
+        Diagnostic::new(self.code(), self.to_string()).help(self.help()).plugin(self.plugin.clone())
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "plugin {}: {}", self.plugin, self.reason())
+        write!(formatter, "plugin {}: {}", self.plugin, self.reason())?;
+        self.last_words().iter().try_for_each(|line| write!(formatter, "\nit printed: {line}"))
     }
 }
 
