@@ -28,7 +28,8 @@ pub struct Ran {
     pub stdout: String,
     /// What it wrote to stderr, likewise.
     pub stderr: String,
-    line: String,
+    /// What was run.
+    pub line: String,
 }
 
 impl Default for World {

@@ -3,7 +3,7 @@
 
 use replio_tests::{Plugin, World};
 
-const RETURNS: &str = r#"
+pub const RETURNS: &str = r#"
     let entry = |text: &str| -> HookResult { ROk(std::iter::once(RString::from(text)).collect()) };
     let told = told();
     let (word, value) = told.split_once(' ').unwrap_or((&told, ""));
@@ -16,6 +16,8 @@ const RETURNS: &str = r#"
             entry(unsafe { &RString::from_utf8_unchecked(bytes) })
         }
         "large" => entry(&" ".repeat((1 << 20) + 1)),
+        "huge" => entry(&" ".repeat(100 << 20)),
+        "hundred-thousand" => ROk((0..100_000).map(|_| RString::from("{}")).collect()),
         "much" => ROk((0..17).map(|_| RString::from(" ".repeat(1 << 20))).collect()),
         "many" => ROk((0..3_000_000).map(|_| RString::new()).collect()),
         "deep" => entry(&("{\"name\":".to_owned() + &"[".repeat(100_000))),
