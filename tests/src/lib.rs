@@ -3,7 +3,7 @@
 
 mod actor;
 mod cargo;
-mod old_kernel;
+mod kernel;
 mod plugin;
 mod tree;
 mod world;

@@ -10,13 +10,15 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cargo::replio;
+use crate::kernel::Kernel;
 
 /// A home and a project, removed when the story ends.
 #[derive(Debug)]
 pub struct World {
     folder: TempDir,
     environment: Vec<(String, String)>,
-    has_old_kernel: bool,
+    kernel: Kernel,
+    user: Option<u32>,
 }
 
 /// What a run of `replio` came to.
@@ -45,7 +47,7 @@ impl World {
     /// When the system has no room for them.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the story");
-        let world = Self { folder, environment: Vec::new(), has_old_kernel: false };
+        let world = Self { folder, environment: Vec::new(), kernel: Kernel::default(), user: None };
         for folder in [world.home(), world.project()] {
             fs::create_dir_all(folder).expect("the story's folders");
         }
@@ -70,9 +72,65 @@ impl World {
     /// The same world, on a kernel that has neither landlock nor seccomp, so that
     /// plugins can do what they could before there was a jail.
     #[must_use]
-    pub fn on_an_old_kernel(mut self) -> Self {
-        self.has_old_kernel = true;
+    pub fn on_an_old_kernel(self) -> Self {
+        self.without_landlock().without_seccomp()
+    }
+
+    /// The same world, on a kernel that has no landlock.
+    #[must_use]
+    pub fn without_landlock(mut self) -> Self {
+        self.kernel.has_landlock = false;
         self
+    }
+
+    /// The same world, on a kernel that has no seccomp.
+    #[must_use]
+    pub fn without_seccomp(mut self) -> Self {
+        self.kernel.has_seccomp = false;
+        self
+    }
+
+    /// The same world as an ordinary user has it: when root runs the tests, one
+    /// that has nothing but this world.
+    ///
+    /// # Panics
+    /// When it can't be given to that user.
+    #[must_use]
+    pub fn of_an_ordinary_user(mut self) -> Self {
+        const NOBODY: u32 = 65534;
+        // SAFETY: it asks, and no more.
+        if unsafe { libc::geteuid() } == 0 {
+            // Where replio was built may be closed to others.
+            fs::copy(replio(), self.root().join("replio")).expect("a copy of replio");
+            self.user = Some(NOBODY);
+            self.give_to_its_user();
+        }
+        self
+    }
+
+    /// Gives all that is in the world so far to its user.
+    ///
+    /// # Panics
+    /// When the user of the tests can't.
+    pub fn give_to_its_user(&self) {
+        fn give(path: &Path, user: u32) {
+            std::os::unix::fs::lchown(path, Some(user), Some(user)).expect("root can give files away");
+            let entries = if path.is_dir() && !path.is_symlink() { fs::read_dir(path).ok() } else { None };
+            for entry in entries.into_iter().flatten() {
+                give(&entry.expect("an entry of a folder").path(), user);
+            }
+        }
+        if let Some(user) = self.user {
+            give(&self.root(), user);
+        }
+    }
+
+    /// Has a command run as the world's user.
+    pub fn as_its_user(&self, command: &mut Command) {
+        if let Some(user) = self.user {
+            std::os::unix::process::CommandExt::gid(command, user);
+            std::os::unix::process::CommandExt::uid(command, user);
+        }
     }
 
     /// Tells a plugin what to do from now on: all of the environment that reaches
@@ -141,7 +199,11 @@ impl World {
 
     /// The command that runs `replio` here with these arguments.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(replio());
+        let mut command = match self.user {
+            Some(_) => Command::new(self.root().join("replio")),
+            None => Command::new(replio()),
+        };
+        self.as_its_user(&mut command);
         command.args(arguments).current_dir(self.project()).env_clear();
         // What the system needs, and cargo for installs from a folder.
         for name in ["PATH", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "TMPDIR"] {
@@ -159,9 +221,7 @@ impl World {
         }
         command.env("HOME", self.home()).env("CARGO_NET_OFFLINE", "true");
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        if self.has_old_kernel {
-            crate::old_kernel::without_jail(&mut command);
-        }
+        self.kernel.run(&mut command);
         command
     }
 

@@ -10,6 +10,7 @@ mod faulty_hooks;
 mod foreign_bytes;
 mod from_a_folder;
 mod hostile_plugins;
+mod jail;
 mod matrix;
 mod parallel;
 mod plugin_lifecycle;

@@ -57,8 +57,8 @@ enum Verb {
   replio plugins install ./libaudit.so --sha256 3f1c…
 
 Naming the file is the consent: from then on its code runs at each start that
-needs the catalog, with your rights. Read what it says of itself first, with
-`replio plugins inspect`.")]
+needs the catalog, in a jail as far as the system has one. Read what it says of
+itself first, with `replio plugins inspect`.")]
     Install {
         /// A shared library, or a folder with a Cargo.toml
         source: PathBuf,

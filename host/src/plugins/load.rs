@@ -2,7 +2,7 @@
 //! for each plugin, so that the memory of the host and of other plugins is out
 //! of its reach and an end of it is no end of theirs, and passes on to the host
 //! what each child reported and how it ended. Each child is in a jail, as far as
-//! the system has one ([`jail`]).
+//! the system has one (`load/jail.rs`).
 //!
 //! All of the host's `unsafe` code is in this module and those under it. The
 //! runner itself opens no library and has one thread, which is what makes

@@ -208,8 +208,9 @@ impl Child {
         self.take();
         Ok(because.unwrap_or_else(|| match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => How::Exited(code),
+            (None, Some(XCPU)) => How::UsedTooMuchTime,
             // The second limit kills, if the plugin didn't mind the signal for the first.
-            (None, Some(XCPU | KILL)) if time.as_secs() >= limits.cpu_seconds => How::UsedTooMuchTime,
+            (None, Some(KILL)) if time.as_secs() >= limits.cpu_seconds => How::UsedTooMuchTime,
             (None, signal) => How::Signal(signal.unwrap_or_default()),
         }))
     }

@@ -144,7 +144,7 @@ impl Fault {
                         "; it ran out of the 1 GiB of memory that it may use"
                     }
                     (Some("SIGXFSZ"), _) => "; it tried to write to a file",
-                    (Some("SIGSYS"), _) => "; it made a system call of another kind of processor",
+                    (Some("SIGSYS"), _) => "; it made a system call for another kind of processor",
                     (Some("SIGABRT"), true) => "; it is built with panic=abort, so a panic may have done it",
                     (Some("SIGKILL"), _) => "; the system or a person killed it, perhaps for want of memory",
                     _ => "",

@@ -12,6 +12,7 @@ pub(super) const FIRST_UNKNOWN: u32 = 470;
 
 // Calls that are newer than the names in the libc crate; they have the same
 // number on every processor.
+const SYS_lsm_set_self_attr: c_long = 460;
 const SYS_setxattrat: c_long = 463;
 const SYS_removexattrat: c_long = 466;
 const SYS_open_tree_attr: c_long = 467;
@@ -104,6 +105,7 @@ pub(super) const ALWAYS: &[c_long] = &[
     SYS_setfsgid,
     SYS_setgroups,
     SYS_capset,
+    SYS_lsm_set_self_attr,
     SYS_personality,
     // Name spaces and mounts.
     SYS_unshare,
