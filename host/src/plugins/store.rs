@@ -2,7 +2,6 @@
 //! of, each in a folder named by its digest and never written again.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::catalog::Scope;
 use crate::diagnostic::Diagnostic;
@@ -129,7 +128,7 @@ impl Store {
     pub fn lock(&self) -> Result<LockedStore<'_>, Diagnostic> {
         let lock = self.take_lock()?;
         let lockfile = self.read()?;
-        Ok(LockedStore { store: self, lockfile, _lock: lock })
+        Ok(LockedStore { store: self, before: lockfile.clone(), lockfile, _lock: lock })
     }
 }
 
@@ -137,6 +136,8 @@ impl Store {
 #[derive(Debug)]
 pub struct LockedStore<'s> {
     store: &'s Store,
+    /// The list as it was read.
+    before: Lockfile,
     /// The list of installed plugins; changes count once they are committed.
     pub lockfile: Lockfile,
     _lock: Lock,
@@ -157,10 +158,20 @@ impl LockedStore<'_> {
     ///
     /// # Errors
     /// When the list can't be written; then everything is as it was.
-    pub fn commit(self) -> Result<(), FileError> {
-        files::write_whole(&self.store.lockfile_path(), self.lockfile.text().as_bytes())?;
+    pub fn commit(mut self) -> Result<(), FileError> {
+        let text = self.lockfile.text();
+        // A library that was mended may be all that changes.
+        let written = if text == self.before.text() {
+            Ok(())
+        } else {
+            files::write_whole(&self.store.lockfile_path(), text.as_bytes())
+        };
+        if written.is_err() {
+            // A library that was kept for it only takes room now.
+            self.lockfile = self.before.clone();
+        }
         self.sweep();
-        Ok(())
+        written
     }
 
     /// Removes what no record speaks of. What can't be removed is left for the
@@ -176,7 +187,7 @@ impl LockedStore<'_> {
             }
         }
         staged::sweep(&self.store.staging());
-        files::remove_unfinished(&self.store.folder(), Duration::ZERO);
+        files::remove_unfinished(&self.store.folder());
     }
 }
 

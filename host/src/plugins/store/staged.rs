@@ -5,9 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
-use crate::files::{self, FileError, Lock};
+use crate::files::{self, FileError, Lock, TemporaryFolder};
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::read_library;
 
@@ -17,7 +15,7 @@ pub struct Staged {
     library: PathBuf,
     content: PathBuf,
     _lock: Lock,
-    _folder: TempDir,
+    _folder: TemporaryFolder,
 }
 
 impl Staged {
@@ -61,12 +59,8 @@ impl Staged {
         if is_there {
             return Ok(());
         }
-        if let Some(store) = folder.parent() {
-            files::create_folder(store)?;
-        }
         // What is there under this name and is not the library was put there,
-        // or damaged, by hand.
-        files::remove_folder(folder)?;
+        // or damaged, by hand. It goes when this value is dropped.
         files::move_folder(&self.content, folder)
     }
 }
