@@ -39,7 +39,7 @@ const FIXTURES: [(&str, Hostile); 36] = [
     ("stops itself", Hostile::Told("stop")),
     ("exit(0)", Hostile::Told("exit=0")),
     ("_exit(0)", Hostile::Told("quick-exit=0")),
-    ("out of memory", Hostile::Told("eat-memory")),
+    ("out of memory", Hostile::Told("allocate")),
     ("panic", Hostile::Told("panic")),
     ("panic=abort", Hostile::PanicAborts),
     ("panic in drop", Hostile::Told("panic-bomb")),
