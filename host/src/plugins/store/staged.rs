@@ -5,9 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
-use crate::files::{self, FileError, Lock};
+use crate::files::{self, FileError, Lock, TemporaryFolder};
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::read_library;
 
@@ -17,7 +15,7 @@ pub struct Staged {
     library: PathBuf,
     content: PathBuf,
     _lock: Lock,
-    _folder: TempDir,
+    _folder: TemporaryFolder,
 }
 
 impl Staged {
