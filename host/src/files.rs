@@ -1,5 +1,6 @@
 //! The one place that writes files. A file is written whole or not at all, and
-//! whoever reads one to change it holds a lock until it is written.
+//! whoever reads one to change it holds a lock until it is written. Whoever
+//! changes a file clears up what killed writers left in its folder.
 
 use std::fs::{self, File};
 use std::io;
@@ -100,6 +101,9 @@ pub fn write_read_only(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// # Errors
 /// When the system refuses.
 pub fn remove_file(path: &Path) -> Result<(), FileError> {
+    if let Some(folder) = path.parent() {
+        remove_unfinished(folder);
+    }
     match step("remove", path, || fs::remove_file(path)) {
         Err(error) if error.io().kind() != io::ErrorKind::NotFound => Err(error),
         _ => {

@@ -33,9 +33,7 @@ impl Lock {
     /// As for [`Lock::file`].
     pub fn folder(path: &Path) -> Result<Self, FileError> {
         // A folder can be locked itself on Unix, which leaves no file behind.
-        let lock = Self::take(File::open(path).map_err(FileError::new("open the folder", path))?, path)?;
-        super::remove_unfinished(path, Duration::from_mins(1));
-        Ok(lock)
+        Self::take(File::open(path).map_err(FileError::new("open the folder", path))?, path)
     }
 
     /// Whether the lock at this path is held by nobody; `None` where there is

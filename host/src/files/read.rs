@@ -64,7 +64,7 @@ fn acceptable(metadata: &Metadata, largest: u64) -> Result<(), ReadError> {
 }
 
 /// Opens without waiting, should it be a pipe by now.
-fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]

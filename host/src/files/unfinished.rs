@@ -1,17 +1,22 @@
-//! A file that is being written, beside the one it will be.
+//! A file that is being written, beside the one it will be. Its writer holds a
+//! lock on it, so that whoever next changes something in the folder can tell
+//! what is being written from what a killed writer left there.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
 use super::fault::{step, write};
+use super::read::open;
 use super::{FileError, create_folder, settle};
 
 /// How the name of a file begins that is still being written.
 const UNFINISHED: &str = ".replio-";
+
+/// Nobody takes longer to write a file. This counts where files can't be locked.
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// A file with all of its content, but not yet its name. Removed when it is
 /// dropped before it has that.
@@ -29,17 +34,8 @@ impl Unfinished {
     ) -> Result<Self, FileError> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         create_folder(folder)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(UNFINISHED);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // Never wider than those of the file that it replaces, and else as
-            // any program would make it; the user's umask takes from it.
-            builder.permissions(permissions.clone().unwrap_or(fs::Permissions::from_mode(0o666)));
-        }
-        let file = step("write in", folder, || builder.tempfile_in(folder))?;
-        let unfinished = Self { file: Some(file) };
+        remove_unfinished(folder);
+        let unfinished = Self::create(folder, permissions.clone())?;
         if let Some(file) = &unfinished.file {
             write(path, file.as_file(), bytes)?;
             if let Some(permissions) = permissions {
@@ -49,6 +45,30 @@ impl Unfinished {
             step("save", path, || file.as_file().sync_all())?;
         }
         Ok(unfinished)
+    }
+
+    /// Makes an empty one, and locks it.
+    fn create(folder: &Path, permissions: Option<fs::Permissions>) -> Result<Self, FileError> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(UNFINISHED);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // Never wider than those of the file that it replaces, and else as
+            // any program would make it; the user's umask takes from it.
+            builder.permissions(permissions.unwrap_or(fs::Permissions::from_mode(0o666)));
+        }
+        #[cfg(not(unix))]
+        let _ = permissions;
+        loop {
+            let unfinished = Self { file: Some(step("write in", folder, || builder.tempfile_in(folder))?) };
+            let Some(file) = &unfinished.file else { continue };
+            // Someone who clears up may find it before it is locked.
+            let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
+            if !is_taken && file.path().exists() {
+                return Ok(unfinished);
+            }
+        }
     }
 
     /// Gives it its name, and so takes the place of what is there.
@@ -88,19 +108,47 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes what writes that were killed left in a folder, when it is at least
-/// this old: nobody takes longer to write a file. What can't be removed is left
-/// for the next time.
-pub fn remove_unfinished(folder: &Path, age: Duration) {
-    let is_old = |metadata: io::Result<fs::Metadata>| {
-        let written = metadata.and_then(|metadata| metadata.modified());
-        written.is_ok_and(|written| written.elapsed().is_ok_and(|elapsed| elapsed >= age))
-    };
+/// Removes what writes that were killed left in a folder. What can't be removed
+/// is left for the next time.
+pub fn remove_unfinished(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_ours = entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
-        if is_ours && is_old(entry.metadata()) {
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let path = entry.path();
-            let _ = step("remove", &path, || fs::remove_file(&path));
+            // Locked until it is removed, so that nobody locks it as theirs.
+            let file = open(&path).ok();
+            let is_abandoned = match file.as_ref().map(File::try_lock) {
+                Some(Ok(())) => true,
+                Some(Err(TryLockError::WouldBlock)) => false,
+                Some(Err(TryLockError::Error(_))) | None => is_old(&path),
+            };
+            if is_abandoned {
+                let _ = step("remove", &path, || fs::remove_file(&path));
+            }
         }
+    }
+}
+
+fn is_old(path: &Path) -> bool {
+    let written = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
+    written.is_ok_and(|written| written.elapsed().is_ok_and(|age| age >= LONGEST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_being_written_stays_and_what_nobody_writes_any_more_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let unfinished = Unfinished::write(&path, b"new", None).unwrap();
+        fs::write(folder.path().join(".replio-killed"), "half").unwrap();
+        fs::create_dir(folder.path().join(".replio-folder")).unwrap();
+        remove_unfinished(folder.path());
+        assert!(!folder.path().join(".replio-killed").exists());
+        unfinished.replace(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }

@@ -2,7 +2,6 @@
 //! of, each in a folder named by its digest and never written again.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::catalog::Scope;
 use crate::diagnostic::Diagnostic;
@@ -176,7 +175,7 @@ impl LockedStore<'_> {
             }
         }
         staged::sweep(&self.store.staging());
-        files::remove_unfinished(&self.store.folder(), Duration::ZERO);
+        files::remove_unfinished(&self.store.folder());
     }
 }
 
