@@ -59,18 +59,39 @@ pub fn temporary_folder(within: &Path) -> Result<TemporaryFolder, FileError> {
     Ok(TemporaryFolder { path: step("make a folder in", within, make)?.keep() })
 }
 
-/// Moves a folder to a place where nothing may be, and which is on the same
-/// file system.
+/// Moves a folder to a place on the same file system. Where something is there
+/// already, the two change places, so that there is always one or the other;
+/// where the system can't do that, what was there is removed first.
 ///
 /// # Errors
 /// When the system refuses.
 pub fn move_folder(from: &Path, to: &Path) -> Result<(), FileError> {
+    const ACTION: &str = "move into place";
     if let Some(above) = to.parent() {
         create_folder(above)?;
     }
-    step("move into place", to, || fs::rename(from, to))?;
+    if to.symlink_metadata().is_err() {
+        step(ACTION, to, || fs::rename(from, to))?;
+    } else if let Err(error) = step(ACTION, to, || exchange(from, to)) {
+        if !matches!(error.io().kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) {
+            return Err(error);
+        }
+        remove_folder(to)?;
+        step(ACTION, to, || fs::rename(from, to))?;
+    }
     settle(to);
     Ok(())
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Removes a folder and all in it; one that is not there is no error. A link is
@@ -187,6 +208,29 @@ mod tests {
         fs::write(temporary.path().join("a/b/c"), "").unwrap();
         drop(temporary);
         assert_eq!(fs::read_dir(around.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_takes_the_place_of_whatever_is_there() {
+        let around = tempfile::tempdir().unwrap();
+        let (new, place) = (around.path().join("new"), around.path().join("deep/place"));
+        for number in 0..4 {
+            match number {
+                0 => {}
+                1 => assert!(place.join("0").exists()),
+                2 => fs::remove_dir_all(&place).unwrap(),
+                _ => {
+                    fs::remove_dir_all(&place).unwrap();
+                    fs::write(&place, "a file").unwrap();
+                }
+            }
+            fs::create_dir(&new).unwrap();
+            fs::write(new.join(number.to_string()), "").unwrap();
+            move_folder(&new, &place).unwrap();
+            assert_eq!(fs::read_dir(&place).unwrap().count(), 1, "{number}");
+            assert!(place.join(number.to_string()).exists());
+            remove_folder(&new).unwrap();
+        }
     }
 
     #[cfg(unix)]

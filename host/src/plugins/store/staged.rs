@@ -59,12 +59,8 @@ impl Staged {
         if is_there {
             return Ok(());
         }
-        if let Some(store) = folder.parent() {
-            files::create_folder(store)?;
-        }
         // What is there under this name and is not the library was put there,
-        // or damaged, by hand.
-        files::remove_folder(folder)?;
+        // or damaged, by hand. It goes when this value is dropped.
         files::move_folder(&self.content, folder)
     }
 }
