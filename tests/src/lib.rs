@@ -3,6 +3,7 @@
 
 mod actor;
 mod cargo;
+mod fault_walk;
 mod old_kernel;
 mod plugin;
 mod tree;
@@ -10,6 +11,7 @@ mod world;
 
 pub use actor::{actor_name, text};
 pub use cargo::{fixture_target, replio, workspace};
+pub use fault_walk::{Change, survives_faults_at_every_step};
 pub use plugin::Plugin;
 pub use tree::{Tree, tree};
 pub use world::{Ran, World};

@@ -80,6 +80,22 @@ impl World {
         self.set(&format!("REPLIO_TEST_PLUGIN_{name}"), what);
     }
 
+    /// Another world with the same home, project and environment.
+    ///
+    /// # Panics
+    /// When the system has no room for it.
+    #[must_use]
+    pub fn copied(&self) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let environment = self.environment.clone();
+        let copy = Self { folder, environment, has_old_kernel: self.has_old_kernel };
+        for name in ["home", "project"] {
+            copy_tree(&self.root().join(name), &copy.root().join(name))
+                .expect("a copy of the story's folders");
+        }
+        copy
+    }
+
     /// Sets a variable in the environment from now on.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.retain(|(known, _)| known != name);
@@ -290,6 +306,22 @@ impl fmt::Display for Ran {
         }
         Ok(())
     }
+}
+
+fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let (entry, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+        let to = to.join(entry.file_name().expect("an entry has a name"));
+        if kind.is_dir() {
+            copy_tree(&entry, &to)?;
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(&entry)?, to)?;
+        } else {
+            fs::copy(entry, to)?;
+        }
+    }
+    fs::set_permissions(to, fs::metadata(from)?.permissions())
 }
 
 /// `crates/whole-0123456789abcdef/` becomes `crates/whole/`.

@@ -7,6 +7,7 @@ mod damage;
 mod documentation;
 mod drift;
 mod faulty_hooks;
+mod file_faults;
 mod foreign_bytes;
 mod from_a_folder;
 mod hostile_plugins;
