@@ -5,6 +5,9 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
+/// How often to look for a file that comes and goes.
+const MOST_LOOKS: usize = 100;
+
 /// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -31,13 +34,25 @@ pub enum ReadError {
 /// # Errors
 /// When it can't be read, or is nothing that should be.
 pub fn read_regular_file(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, ReadError> {
-    let metadata = match std::fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return if path.symlink_metadata().is_ok() { Err(ReadError::DeadLink) } else { Ok(None) };
+    for _ in 0..MOST_LOOKS {
+        match read_once(path, largest) {
+            // Another process takes it away, or has just made it: either way
+            // the next look tells.
+            Err(ReadError::System(error)) if error.kind() == io::ErrorKind::NotFound => {
+                match path.symlink_metadata() {
+                    Ok(metadata) if metadata.is_symlink() => return Err(ReadError::DeadLink),
+                    Ok(_) => {}
+                    Err(_) => return Ok(None),
+                }
+            }
+            read => return read.map(Some),
         }
-        Err(error) => return Err(error.into()),
-    };
+    }
+    Err(ReadError::System(io::ErrorKind::NotFound.into()))
+}
+
+fn read_once(path: &Path, largest: u64) -> Result<Vec<u8>, ReadError> {
+    let metadata = std::fs::metadata(path)?;
     acceptable(&metadata, largest)?;
     let file = open(path)?;
     // Another process may have put something else there since.
@@ -47,7 +62,7 @@ pub fn read_regular_file(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, R
     if bytes.len() as u64 > largest {
         return Err(ReadError::TooLarge(bytes.len() as u64));
     }
-    Ok(Some(bytes))
+    Ok(bytes)
 }
 
 fn acceptable(metadata: &Metadata, largest: u64) -> Result<(), ReadError> {
