@@ -102,6 +102,59 @@ fn installs_and_uninstalls_at_once_lose_nothing_of_each_other() {
 }
 
 #[test]
+fn every_kind_of_change_of_the_same_plugins_at_once_leaves_a_state_that_is_whole() {
+    let mut world = World::new();
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for number in 1..4 {
+        world.tell(number, &format!("type=t{number}"));
+        first.push(text(&world.actor(number)).to_owned());
+        second.push(text(&world.actor_version(number, "2.0.0")).to_owned());
+    }
+    let names = ["actor-01", "actor-02", "actor-03"];
+    let mut done = 0;
+    for round in 0..3 {
+        let children: Vec<_> = (0..20)
+            .map(|number| {
+                let at = (number + round) % 3;
+                let arguments: &[&str] = match (number + round) % 8 {
+                    0 | 1 => &["plugins", "install", &first[at]],
+                    2 => &["plugins", "update", names[at], "--from", &second[at]],
+                    3 => &["plugins", "disable", names[at]],
+                    4 => &["plugins", "enable", names[at]],
+                    5 => &["plugins", "rollback", names[at]],
+                    6 => &["type", "list"],
+                    _ => &["plugins", "uninstall", names[at]],
+                };
+                start(&world, &[arguments, &["--json"]].concat())
+            })
+            .collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            let document: Value =
+                serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+            assert_eq!(output.stderr, b"", "{output:?}");
+            match output.status.code() {
+                Some(0) => done += 1,
+                code => assert_eq!(code, Some(1), "{output:?}"),
+            }
+            if let Some(code) = document["error"]["code"].as_str() {
+                let expected = ["not-installed", "already-installed", "no-previous", "changed-meanwhile"];
+                assert!(expected.contains(&code), "{document}");
+            }
+            // Nobody is told that a plugin is broken which another has taken away.
+            assert_eq!(document["warnings"], Value::Null, "{document}");
+        }
+        world.ok(&["plugins", "verify"]);
+        for standing in world.standing() {
+            assert!(standing.ends_with(" enabled") || standing.ends_with(" disabled"), "{standing}");
+        }
+        let list = fs::read_to_string(world.local().join("plugins/plugins.lock")).unwrap();
+        nothing_is_left_over(&world, list.matches("\"sha256\"").count());
+    }
+    assert!(done > 10, "{done} of 60 came to something");
+}
+
+#[test]
 fn a_change_waits_for_the_one_that_holds_the_lock_and_looking_does_not() {
     let mut world = World::new();
     world.install_actor(1, "type=a");

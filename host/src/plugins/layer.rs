@@ -13,6 +13,9 @@ use crate::plugins::run::{self, Candidate, Contribution, Fault};
 use crate::plugins::status::{Grounds, Installed, Status, installed};
 use crate::plugins::store::Store;
 
+/// How often others may change what is installed while the layer is built.
+const MOST_CHANGES: usize = 5;
+
 /// What plugins add to the catalog, and what is to be said about them.
 #[derive(Debug, Default)]
 pub struct PluginLayer {
@@ -41,8 +44,10 @@ impl PluginLayer {
         let mut layer = Self::build(stores, grounds);
         // Another process may have updated or removed a plugin while this one
         // was about to open it.
-        let has_failed = layer.plugins.iter().any(|plugin| matches!(plugin.brought, Some(Err(_))));
-        if has_failed && !layer.is_current(stores, grounds) {
+        for _ in 0..MOST_CHANGES {
+            if !layer.has_failed() || layer.is_current(stores, grounds) {
+                break;
+            }
             layer = Self::build(stores, grounds);
         }
         layer.set_aside(grounds);
@@ -50,6 +55,13 @@ impl PluginLayer {
             plugin.judge(&mut layer.warnings);
         }
         layer
+    }
+
+    /// Whether there is a plugin that does not work.
+    fn has_failed(&self) -> bool {
+        self.plugins.iter().any(|plugin| {
+            matches!(plugin.brought, Some(Err(_))) || matches!(plugin.installed.status, Status::Broken(_))
+        })
     }
 
     fn build(stores: &[Store], grounds: &mut Grounds) -> Self {

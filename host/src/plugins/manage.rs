@@ -140,7 +140,8 @@ impl<'a> Plugins<'a> {
         let record = record(&plugin)?;
         let store = self.store(plugin.scope)?;
         for build in [Some(&record.build), record.previous.as_ref()].into_iter().flatten() {
-            Self::check_stored(&store, &plugin, build)?;
+            Self::check_stored(&store, &plugin, build)
+                .map_err(|error| self.unless_changed(&plugin, error))?;
         }
         Ok(Outcome::quiet(plugin, Done::Verified))
     }
@@ -158,6 +159,18 @@ impl<'a> Plugins<'a> {
                 help: plugin.help_when_previous_is_broken(),
             }
         })
+    }
+
+    /// What is wrong with a library in the store, unless that is only that another
+    /// process has replaced or removed it since it was looked up.
+    fn unless_changed(&self, plugin: &Installed, error: ManageError) -> ManageError {
+        let now = self.store(plugin.scope).and_then(|store| Ok(store.read()?));
+        match now {
+            Ok(now) if now.get(&plugin.name) != Some(&plugin.record) => {
+                ManageError::ChangedMeanwhile { name: plugin.name.clone() }
+            }
+            _ => error,
+        }
     }
 
     /// Whether a global plugin of this name would be loaded, if no local one were.

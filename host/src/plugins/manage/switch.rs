@@ -79,6 +79,10 @@ impl Plugins<'_> {
 
     /// Tries out a build that is in the store, and says what it brings.
     fn try_stored(&self, installed: &Installed, build: &Build) -> Result<Provides, ManageError> {
+        self.try_library(installed, build).map_err(|error| self.unless_changed(installed, error))
+    }
+
+    fn try_library(&self, installed: &Installed, build: &Build) -> Result<Provides, ManageError> {
         let store = self.store(installed.scope)?;
         self.refuse_untrusted(installed, build)?;
         if let Some(reason) = status::incompatibility(build, &Host::this()) {
