@@ -183,6 +183,8 @@ impl Walk<'_> {
     fn is_new(&self, place: &World) -> bool {
         let mut hasher = DefaultHasher::new();
         for (path, what) in everything(place) {
+            let what = String::from_utf8(what)
+                .map_or_else(|raw| raw.into_bytes(), |text| without_times(&text).into());
             (without_chance(&path), mode(&place.root().join(&path)), what).hash(&mut hasher);
         }
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(hasher.finish())
@@ -245,7 +247,8 @@ fn says_what_and_why(place: &World, stdout: &[u8], what: &str, context: &str) {
 /// What `replio` says of all there is.
 fn said(world: &World) -> Vec<String> {
     let lists = [["plugins", "list"], ["type", "list"], ["skill", "list"], ["plugins", "verify"]];
-    lists.iter().map(|list| world.run(&[list, &["--json"][..]].concat()).to_string()).collect()
+    let said = |list: &[&str; 2]| world.run(&[list, &["--json"][..]].concat()).to_string();
+    lists.iter().map(said).map(|text| without_times(&text)).collect()
 }
 
 /// Each file of home and project that means something: not what is being
@@ -269,7 +272,31 @@ fn what_counts(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
         let is_passing = |name: &str| name.starts_with(".replio-") || matches!(name, ".gitignore" | "cache");
         is_of_use && !names.iter().any(|name| is_passing(name)) && !world.root().join(path).is_dir()
     };
-    everything.into_iter().filter(|(path, _)| counts(path)).collect()
+    let files = everything.into_iter().filter(|(path, _)| counts(path));
+    files.filter_map(|(path, what)| counted(&path, what, &lists).map(|what| (path, what))).collect()
+}
+
+/// What counts of a file. What is trusted or set aside is noted by digest, and
+/// counts where a list speaks of that; when it was noted never does.
+fn counted(path: &Path, what: Vec<u8>, lists: &[String]) -> Option<Vec<u8>> {
+    if !path.ends_with("trust.json") && !path.ends_with("quarantine.json") {
+        return Some(what);
+    }
+    let mut document: Value = serde_json::from_slice(&what).expect("it is whole");
+    let sections = document.as_object_mut().expect("an object");
+    sections.remove("version");
+    if let Some(plugins) = sections.get_mut("plugins").and_then(Value::as_object_mut) {
+        plugins.retain(|digest, _| lists.iter().any(|list| list.contains(digest)));
+    }
+    sections.retain(|_, section| section.as_object().is_none_or(|section| !section.is_empty()));
+    (!sections.is_empty()).then(|| without_times(&document.to_string()).into_bytes())
+}
+
+/// `2026-12-01T00:15:42Z` becomes `[time]`.
+fn without_times(text: &str) -> String {
+    let is_time = |part: &str| part.len() == 20 && part.ends_with('Z') && part.as_bytes()[10] == b'T';
+    let parts = text.split('"').map(|part| if is_time(part) { "[time]" } else { part });
+    parts.collect::<Vec<_>>().join("\"")
 }
 
 /// All there is in home and project, by its path in the world.

@@ -11,6 +11,7 @@ mod file_faults;
 mod foreign_bytes;
 mod from_a_folder;
 mod hostile_plugins;
+mod limits_and_rights;
 mod parallel;
 mod plugin_lifecycle;
 mod quarantine;

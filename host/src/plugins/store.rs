@@ -128,7 +128,7 @@ impl Store {
     pub fn lock(&self) -> Result<LockedStore<'_>, Diagnostic> {
         let lock = self.take_lock()?;
         let lockfile = self.read()?;
-        Ok(LockedStore { store: self, before: lockfile.text(), lockfile, _lock: lock })
+        Ok(LockedStore { store: self, before: lockfile.clone(), lockfile, _lock: lock })
     }
 }
 
@@ -136,8 +136,8 @@ impl Store {
 #[derive(Debug)]
 pub struct LockedStore<'s> {
     store: &'s Store,
-    /// The text of the list as it was read.
-    before: String,
+    /// The list as it was read.
+    before: Lockfile,
     /// The list of installed plugins; changes count once they are committed.
     pub lockfile: Lockfile,
     _lock: Lock,
@@ -158,14 +158,20 @@ impl LockedStore<'_> {
     ///
     /// # Errors
     /// When the list can't be written; then everything is as it was.
-    pub fn commit(self) -> Result<(), FileError> {
+    pub fn commit(mut self) -> Result<(), FileError> {
         let text = self.lockfile.text();
         // A library that was mended may be all that changes.
-        if text != self.before {
-            files::write_whole(&self.store.lockfile_path(), text.as_bytes())?;
+        let written = if text == self.before.text() {
+            Ok(())
+        } else {
+            files::write_whole(&self.store.lockfile_path(), text.as_bytes())
+        };
+        if written.is_err() {
+            // A library that was kept for it only takes room now.
+            self.lockfile = self.before.clone();
         }
         self.sweep();
-        Ok(())
+        written
     }
 
     /// Removes what no record speaks of. What can't be removed is left for the
