@@ -124,3 +124,42 @@ fn a_skill() {
     world.ok(&new);
     survives_faults_at_every_step(&world, &of_entries(&["skill", "remove", "notes"]));
 }
+
+#[test]
+fn notes_of_what_was_checked_cost_no_command_anything() {
+    let mut world = World::new();
+    world.install_actor(1, "type=a");
+    // Nothing is noted of a file that was changed a moment ago.
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    let (cache, steps) = (world.global().join("cache"), world.path("steps"));
+    let run = |what: &str| {
+        for path in [&cache, &steps] {
+            let _ = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
+        }
+        let mut list = world.command(&["type", "list", "--json"]);
+        list.env("REPLIO_TEST_FILE_FAULT", what).env("REPLIO_TEST_FILE_STEPS", &steps);
+        (list.output().unwrap(), fs::read_to_string(&steps).unwrap_or_default().lines().count())
+    };
+    for what in ["kill", "kill-after", "half", "full", "denied+", "read-only+", "io"] {
+        for step in 1.. {
+            let (output, steps) = run(&format!("{step}:{what}"));
+            if steps < step {
+                assert!(step > 5, "the notes are written in {steps} steps");
+                break;
+            }
+            let was_killed = what.starts_with("kill") || what == "half";
+            assert_eq!(
+                output.status.code(),
+                if was_killed { None } else { Some(0) },
+                "{what} {step}: {output:?}"
+            );
+            assert_eq!(world.types(), (vec!["a".into()], vec![]), "{what} {step}");
+        }
+    }
+    // The next note clears up what a killed process left.
+    run("4:kill");
+    assert_eq!(fs::read_dir(&cache).unwrap().count(), 1);
+    world.types();
+    let names: Vec<_> = fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["checked-files.json"]);
+}
