@@ -3,6 +3,7 @@
 
 mod actor;
 mod cargo;
+pub mod foreign;
 mod old_kernel;
 mod plugin;
 mod tree;
