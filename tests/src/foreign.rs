@@ -6,6 +6,7 @@
 use replio::diagnostic::Diagnostic;
 
 mod catalog_file;
+mod global_file;
 mod library;
 mod lock;
 mod names;
@@ -15,6 +16,7 @@ mod skill_file;
 mod terminal;
 
 pub use catalog_file::{teams_json, types_json};
+pub use global_file::{quarantine_json, trust_json};
 pub use library::{library, manifest};
 pub use lock::plugins_lock;
 pub use names::{entry_name, plugin_name};
@@ -27,17 +29,19 @@ pub use terminal::terminal_escape;
 pub type Target = fn(&[u8]);
 
 /// Each target under its name, which is that of its folders in `tests/fuzz`.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("entry_name", entry_name),
     ("library", library),
     ("manifest", manifest),
     ("plugin_name", plugin_name),
     ("plugins_lock", plugins_lock),
+    ("quarantine_json", quarantine_json),
     ("report", report),
     ("runner_words", runner_words),
     ("skill_file", skill_file),
     ("teams_json", teams_json),
     ("terminal_escape", terminal_escape),
+    ("trust_json", trust_json),
     ("types_json", types_json),
 ];
 
