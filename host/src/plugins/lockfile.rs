@@ -204,6 +204,15 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_the_same_however_often_it_is_written() {
+        let text =
+            r#"{"version": 1, "theirs": 172777777777777777776777777777777777777799777, "plugins": {}}"#;
+        let first = Lockfile::parse(text).unwrap().text();
+        let second = Lockfile::parse(&first).unwrap().text();
+        assert_eq!(first, second);
+    }
+
+    #[test]
     fn what_is_not_understood_inside_a_build_is_kept_with_it() {
         let mut document: Value = serde_json::from_str(TEXT).unwrap();
         let good = &mut document["plugins"]["good"];
