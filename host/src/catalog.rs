@@ -8,7 +8,7 @@
 //! [`remove_entry`] go the other way, from a wish to the new text of a file.
 //!
 //! - Read: [`read_bundled`], [`read_entries_file`], [`read_entries_text`],
-//!   [`read_skills_folder`], and [`entry_from_json`] for what a plugin sent.
+//!   [`read_skills_folder`], [`skill_from_bytes`], and [`entry_from_json`] for what a plugin sent.
 //! - Merge: [`Stack::new`], [`names`](Stack::names), [`all`](Stack::all),
 //!   [`resolve`](Stack::resolve), [`get`](Stack::get),
 //!   [`collisions`](Stack::collisions); what is not to be trusted:
@@ -73,7 +73,7 @@ pub use prompt::resolved_prompt;
 pub use read::{entry_from_json, read_bundled, read_entries_file, read_entries_text};
 pub use reference::Reference;
 pub use resolved::{Field, Hidden, Resolved};
-pub use skills::read_skills_folder;
+pub use skills::{read_skills_folder, skill_from_bytes};
 
 pub use crate::paths::Scope;
 pub use teams::{DEFAULT_ITERATIONS, DEFAULT_VERDICT, Loop, Stage, Team};

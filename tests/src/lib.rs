@@ -4,6 +4,7 @@
 mod actor;
 mod cargo;
 mod fault_walk;
+pub mod foreign;
 mod kernel;
 mod plugin;
 mod tree;

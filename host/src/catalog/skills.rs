@@ -80,7 +80,16 @@ fn read_skill(path: &Path, file: &OsString, stem: &str) -> Result<Option<(EntryN
         Err(fault) => return Err(fault.diagnostic().help(rename)),
     };
     let Some(bytes) = bounded::read(path)? else { return Ok(None) };
+    Ok(Some((name, skill_from_bytes(bytes, path)?)))
+}
+
+/// The skill whose file holds these bytes. Touches no file; `path` is only
+/// where the entry says that it is from.
+///
+/// # Errors
+/// When they are not UTF-8, with the position.
+pub fn skill_from_bytes(bytes: Vec<u8>, path: &Path) -> Result<Entry, Diagnostic> {
     let content = parse::decode(bytes)?;
     let fields = Map::from_iter([("content".to_owned(), Value::String(content))]);
-    Ok(Some((name, Entry::from_checked(Kind::Skill, fields, Place::file_of_its_own(path)))))
+    Ok(Entry::from_checked(Kind::Skill, fields, Place::file_of_its_own(path)))
 }

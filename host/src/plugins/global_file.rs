@@ -11,6 +11,7 @@ use crate::catalog::{parse_document, read_document};
 use crate::diagnostic::Diagnostic;
 use crate::files::{self, Lock};
 use crate::paths::{self, Scope};
+use crate::plugins::digest::Digest;
 
 /// The format of these files.
 const FORMAT: u64 = 1;
@@ -79,16 +80,37 @@ impl GlobalFile {
     ) -> Result<T, Diagnostic> {
         paths::make_folder(global, Scope::Global)?;
         let _lock = Lock::folder(global)?;
-        let before = self.read(global)?;
-        let mut after = before.clone();
-        let result = change(&mut after);
-        if after != before {
-            after.insert("version".into(), FORMAT.into());
-            let text = format!("{:#}\n", Value::Object(after));
+        let (result, text) = changed(&self.read(global)?, change);
+        if let Some(text) = text {
             files::write_whole(&global.join(self.name), text.as_bytes())?;
         }
         Ok(result)
     }
+
+    /// The text after a change; `None` when it comes to the same.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub(super) fn change_text<T>(
+        self,
+        text: &str,
+        change: impl FnOnce(&mut Map<String, Value>) -> T,
+    ) -> Result<(T, Option<String>), Diagnostic> {
+        Ok(changed(&self.parse(text)?, change))
+    }
+}
+
+fn changed<T>(
+    before: &Map<String, Value>,
+    change: impl FnOnce(&mut Map<String, Value>) -> T,
+) -> (T, Option<String>) {
+    let mut after = before.clone();
+    let result = change(&mut after);
+    if after == *before {
+        return (result, None);
+    }
+    after.insert("version".into(), FORMAT.into());
+    (result, Some(format!("{:#}\n", Value::Object(after))))
 }
 
 /// The object under this key, made where there is none. What is no object
@@ -99,6 +121,19 @@ pub(super) fn section<'m>(document: &'m mut Map<String, Value>, key: &str) -> &'
         *value = Value::Object(Map::new());
     }
     value.as_object_mut().expect("it was made one")
+}
+
+/// Takes out what the section under this key says of a digest, however its
+/// digits are written: whatever counts when it is read can be taken back.
+pub(super) fn forget(document: &mut Map<String, Value>, key: &str, sha256: &Digest) {
+    if let Some(Value::Object(section)) = document.get_mut(key) {
+        section.retain(|digest, _| digest.parse() != Ok(*sha256));
+    }
+}
+
+/// Whether a section says something of a digest.
+pub(super) fn has(section: &Map<String, Value>, sha256: &Digest) -> bool {
+    section.contains_key(&sha256.to_string()) || section.keys().any(|key| key.parse() == Ok(*sha256))
 }
 
 /// Now, to the second, as `2026-12-01T00:15:42Z`.

@@ -91,8 +91,9 @@ impl Lockfile {
             .map(|(name, record)| {
                 let old = old.get(name.as_str()).cloned().unwrap_or_default();
                 let value = match record {
-                    Ok(record) => record.to_json(old),
-                    Err(_) => old,
+                    // What nobody changed is written as it was found.
+                    Ok(record) if Record::from_json(&old).as_ref() != Ok(record) => record.to_json(old),
+                    _ => old,
                 };
                 (name.to_string(), value)
             })
@@ -200,6 +201,43 @@ mod tests {
         lockfile.put(&name, record);
         assert!(lockfile.text().contains("a newer replio"));
         assert!(lockfile.text().contains("\"enabled\": false"));
+    }
+
+    #[test]
+    fn a_number_is_the_same_however_often_it_is_written() {
+        let text =
+            r#"{"version": 1, "theirs": 172777777777777777776777777777777777777799777, "plugins": {}}"#;
+        let first = Lockfile::parse(text).unwrap().text();
+        let second = Lockfile::parse(&first).unwrap().text();
+        assert_eq!(first, second);
+    }
+
+    #[test]
+    fn what_is_not_understood_inside_a_build_is_kept_with_it() {
+        let mut document: Value = serde_json::from_str(TEXT).unwrap();
+        let good = &mut document["plugins"]["good"];
+        good["needs"]["kernel"] = "6.1".into();
+        good["provides"]["tools"] = Map::new().into();
+        let mut previous = good.clone();
+        // Capital digits are the same digest.
+        previous["sha256"] = "A".repeat(64).into();
+        good["previous"] = previous;
+        let text = document.to_string();
+        let mut lockfile = Lockfile::parse(&text).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&lockfile.text()).unwrap(), document);
+
+        let name: PluginName = "good".parse().unwrap();
+        let record = lockfile.get(&name).unwrap().clone().unwrap();
+        lockfile.put(&name, Record { enabled: false, ..record.clone() });
+        document["plugins"]["good"]["enabled"] = false.into();
+        document["plugins"]["good"]["previous"]["sha256"] = "a".repeat(64).into();
+        assert_eq!(serde_json::from_str::<Value>(&lockfile.text()).unwrap(), document);
+
+        // What another build needed and brought says nothing of this one.
+        let build = Build { sha256: Digest::of(b"new"), ..record.build.clone() };
+        lockfile.put(&name, Record { build, previous: Some(record.build), enabled: true });
+        let text = lockfile.text();
+        assert!(!text.contains("kernel") && !text.contains("tools"), "{text}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::global_file::{GlobalFile, now, section};
+use super::global_file::{GlobalFile, forget, now, section};
 use crate::diagnostic::Diagnostic;
 use crate::names::PluginName;
 use crate::plugins::digest::Digest;
@@ -110,15 +110,26 @@ impl Quarantine {
         if !verdicts.iter().any(|verdict| self.is_changed_by(verdict)) {
             return Ok(self.clone());
         }
-        FILE.change(global, |document| {
-            for verdict in verdicts {
-                let there = Self::of(document);
-                if there.is_changed_by(verdict) {
-                    verdict.write(section(document, SECTION), there.notes.get(&verdict.sha256));
-                }
+        FILE.change(global, |document| Self::write(document, verdicts))
+    }
+
+    /// What is set aside after the last runs, and the text of the file then;
+    /// `None` where they change nothing.
+    ///
+    /// # Errors
+    /// As [`Quarantine::parse`].
+    pub fn judge_text(text: &str, verdicts: &[Verdict]) -> Result<(Self, Option<String>), Diagnostic> {
+        FILE.change_text(text, |document| Self::write(document, verdicts))
+    }
+
+    fn write(document: &mut Map<String, Value>, verdicts: &[Verdict]) -> Self {
+        for verdict in verdicts {
+            let there = Self::of(document);
+            if there.is_changed_by(verdict) {
+                verdict.write(document, there.notes.get(&verdict.sha256));
             }
-            Self::of(document)
-        })
+        }
+        Self::of(document)
     }
 
     /// Takes a library back that was set aside. Returns whether it was.
@@ -126,13 +137,24 @@ impl Quarantine {
     /// # Errors
     /// When the file can't be read, locked or written.
     pub fn release(global: &Path, sha256: &Digest) -> Result<bool, Diagnostic> {
-        FILE.change(global, |document| {
-            let was = Self::of(document).notes.contains_key(sha256);
-            if was {
-                section(document, SECTION).shift_remove(&sha256.to_string());
-            }
-            was
-        })
+        FILE.change(global, |document| Self::take_out(document, sha256))
+    }
+
+    /// The text of the file after a library is taken back; `None` where it was
+    /// not set aside.
+    ///
+    /// # Errors
+    /// As [`Quarantine::parse`].
+    pub fn release_text(text: &str, sha256: &Digest) -> Result<Option<String>, Diagnostic> {
+        FILE.change_text(text, |document| Self::take_out(document, sha256)).map(|(_, text)| text)
+    }
+
+    fn take_out(document: &mut Map<String, Value>, sha256: &Digest) -> bool {
+        let was = Self::of(document).notes.contains_key(sha256);
+        if was {
+            forget(document, SECTION, sha256);
+        }
+        was
     }
 }
 
@@ -144,12 +166,9 @@ fn note_of(note: &Value) -> Option<Note> {
 }
 
 impl Verdict {
-    fn write(&self, notes: &mut Map<String, Value>, there: Option<&Note>) {
-        let key = self.sha256.to_string();
-        let Some(fault) = &self.fault else {
-            notes.shift_remove(&key);
-            return;
-        };
+    fn write(&self, document: &mut Map<String, Value>, there: Option<&Note>) {
+        forget(document, SECTION, &self.sha256);
+        let Some(fault) = &self.fault else { return };
         let ends = match fault.blame() {
             Blame::Possible => there.map_or(0, |note| note.ends).saturating_add(1),
             _ => ENDS_TO_BLAME,
@@ -162,7 +181,8 @@ impl Verdict {
             "reason": fault.reason(),
             "ends": ends,
         });
-        notes.insert(key, note);
+        let notes = section(document, SECTION);
+        notes.insert(self.sha256.to_string(), note);
         notes.sort_keys();
     }
 }
@@ -217,6 +237,17 @@ mod tests {
         assert!(Quarantine::release(folder.path(), &verdict.sha256).unwrap());
         assert!(!Quarantine::release(folder.path(), &verdict.sha256).unwrap());
         assert_eq!(Quarantine::read(folder.path()).unwrap().reason(&verdict.sha256), None);
+    }
+
+    #[test]
+    fn what_is_noted_in_capital_digits_can_be_taken_back() {
+        let verdict = verdict(signal(11));
+        let (_, text) = Quarantine::judge_text("{}", std::slice::from_ref(&verdict)).unwrap();
+        let digits = verdict.sha256.to_string();
+        let text = text.unwrap().replace(&digits, &digits.to_uppercase());
+        assert!(Quarantine::parse(&text).unwrap().reason(&verdict.sha256).is_some());
+        let after = Quarantine::release_text(&text, &verdict.sha256).unwrap().unwrap();
+        assert!(!Quarantine::parse(&after).unwrap().has_note(&verdict.sha256));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! a plugin: whatever a plugin does becomes a [`Fault`] of that plugin.
 
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -18,8 +18,10 @@ use crate::plugins::load::{Ended, How, PluginToRun, RUNNER_VERB, Request, SIDE_B
 use crate::plugins::report::{Failure, Limits, Report, ReportError, Stage, jail_of};
 
 mod fault;
+mod words;
 
 pub use fault::{Blame, Fault, FaultKind};
+pub use words::read_end;
 
 /// What one plugin brought.
 #[derive(Debug, Clone)]
@@ -255,30 +257,6 @@ fn converse(runner: &mut Child, request: &Request) -> io::Result<Ends> {
     // plugin can make anyone wait for long.
     let _ = receiver.recv_timeout(Duration::from_secs(2));
     Ok(ends)
-}
-
-/// Reads how one child ended; `None` at the end.
-fn read_end(from: &mut impl Read, limits: &Limits, plugins: usize) -> io::Result<Option<(Ended, Vec<u8>)>> {
-    const LARGEST_HEAD: usize = 1024 * 1024;
-    let mut length = [0; 4];
-    match from.read_exact(&mut length) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        Err(error) => return Err(error),
-    }
-    let length = u32::from_le_bytes(length) as usize;
-    if length > LARGEST_HEAD {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut head = vec![0; length];
-    from.read_exact(&mut head)?;
-    let ended: Ended = serde_json::from_slice(&head)?;
-    if ended.plugin >= plugins || ended.report_bytes > limits.report_bytes() {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut report = vec![0; ended.report_bytes];
-    from.read_exact(&mut report)?;
-    Ok(Some((ended, report)))
 }
 
 /// This program, to start it again. On Linux it is the one that runs, even

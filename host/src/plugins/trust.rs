@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::global_file::{GlobalFile, now, section};
+use super::global_file::{GlobalFile, forget, has, now, section};
 use crate::diagnostic::Diagnostic;
 use crate::names::PluginName;
 use crate::plugins::digest::Digest;
@@ -96,6 +96,19 @@ impl Trust {
     pub fn change(global: &Path, changes: &[TrustChange]) -> Result<(), Diagnostic> {
         FILE.change(global, |document| changes.iter().for_each(|change| change.apply(document)))
     }
+
+    /// The text of the file after changes; `None` where they change nothing.
+    ///
+    /// # Errors
+    /// As [`Trust::parse`].
+    pub fn change_text(text: &str, changes: &[TrustChange]) -> Result<Option<String>, Diagnostic> {
+        let change = |document: &mut Map<String, Value>| {
+            for change in changes {
+                change.apply(document);
+            }
+        };
+        FILE.change_text(text, change).map(|((), text)| text)
+    }
 }
 
 /// One change of what the user trusts.
@@ -130,26 +143,22 @@ pub enum TrustChange {
 
 impl TrustChange {
     fn apply(&self, document: &mut Map<String, Value>) {
-        let mut add = |name: &str, key: String, value: Value| {
+        let mut add = |name: &str, sha256: &Digest, value: Value| {
             let section = section(document, name);
-            if !section.contains_key(&key) {
-                section.insert(key, value);
+            if !has(section, sha256) {
+                section.insert(sha256.to_string(), value);
                 section.sort_keys();
             }
         };
         match self {
             Self::Plugin { sha256, name } => {
-                add("plugins", sha256.to_string(), json!({ "name": name, "since": now() }));
+                add("plugins", sha256, json!({ "name": name, "since": now() }));
             }
             Self::File { sha256, path } => {
-                add("files", sha256.to_string(), json!({ "path": path, "since": now() }));
+                add("files", sha256, json!({ "path": path, "since": now() }));
             }
-            Self::ForgetPlugin(sha256) => {
-                section(document, "plugins").shift_remove(&sha256.to_string());
-            }
-            Self::ForgetFile(sha256) => {
-                section(document, "files").shift_remove(&sha256.to_string());
-            }
+            Self::ForgetPlugin(sha256) => forget(document, "plugins", sha256),
+            Self::ForgetFile(sha256) => forget(document, "files", sha256),
             Self::Key { key, trust } => {
                 let standing = match trust {
                     KeyTrust::Trusted => "trusted",
@@ -211,6 +220,15 @@ mod tests {
             assert_eq!(Trust::change(folder.path(), &change).unwrap_err().code, "trust-damaged");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn what_is_trusted_in_capital_digits_can_be_taken_back() {
+        let plugin = Digest::of(b"plugin");
+        let text = format!(r#"{{"plugins": {{"{}": {{}}}}}}"#, plugin.to_string().to_uppercase());
+        assert!(Trust::parse(&text).unwrap().has_plugin(&plugin));
+        let after = Trust::change_text(&text, &[TrustChange::ForgetPlugin(plugin)]).unwrap().unwrap();
+        assert!(!Trust::parse(&after).unwrap().has_plugin(&plugin));
     }
 
     #[test]

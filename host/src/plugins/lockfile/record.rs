@@ -96,12 +96,14 @@ impl Record {
         })
     }
 
+    /// The record as JSON, with what else `old`, the record before it, says.
     pub(super) fn to_json(&self, old: Value) -> Value {
         let mut value = self.build.to_json(old);
         value.insert("enabled".into(), self.enabled.into());
         match &self.previous {
             Some(previous) => {
-                let previous = previous.to_json(Value::Null);
+                let old = value.get("previous").filter(|old| previous.is_build_of(old)).cloned();
+                let previous = previous.to_json(old.unwrap_or_default());
                 value.insert("previous".into(), previous.into());
             }
             None => drop(value.shift_remove("previous")),
@@ -156,11 +158,19 @@ impl Build {
         })
     }
 
-    fn to_json(&self, old: Value) -> Map<String, Value> {
-        let mut value = match old {
-            Value::Object(old) => old,
-            _ => Map::new(),
+    /// Whether JSON speaks of this very build.
+    fn is_build_of(&self, value: &Value) -> bool {
+        let sha256 = value.get("sha256").and_then(Value::as_str);
+        sha256.and_then(|sha256| sha256.parse().ok()) == Some(self.sha256)
+    }
+
+    fn to_json(&self, mut old: Value) -> Map<String, Value> {
+        let (needs, provides) = if self.is_build_of(&old) {
+            (old["needs"].take(), old["provides"].take())
+        } else {
+            (Value::Null, Value::Null)
         };
+        let mut value = object(old);
         let mut set = |key: &str, new: Value| drop(value.insert(key.into(), new));
         set("version", self.version.to_string().into());
         set("sha256", self.sha256.to_string().into());
@@ -168,27 +178,32 @@ impl Build {
         set("source", self.source.clone().into());
         set("abi", self.abi.to_string().into());
         set("api", self.api.to_string().into());
-        let mut needs = match value.get("needs") {
-            Some(Value::Object(old)) => old.clone(),
-            _ => Map::new(),
-        };
-        let panic = if self.needs.panic_aborts { "abort" } else { "unwind" };
-        for (key, need) in [
-            ("system", json!(self.needs.system)),
-            ("processors", json!(self.needs.processors)),
-            ("glibc", json!(self.needs.glibc)),
-            ("replio", json!(self.needs.replio)),
-            ("panic", json!(panic)),
-        ] {
-            needs.insert(key.into(), need);
+        let mut known = json!({
+            "system": self.needs.system,
+            "processors": self.needs.processors,
+            "glibc": self.needs.glibc,
+            "replio": self.needs.replio,
+            "panic": if self.needs.panic_aborts { "abort" } else { "unwind" },
+        });
+        if let Some(libraries) = &self.needs.libraries {
+            known["libraries"] = json!(libraries);
         }
-        match &self.needs.libraries {
-            Some(libraries) => drop(needs.insert("libraries".into(), json!(libraries))),
-            None => drop(needs.shift_remove("libraries")),
-        }
-        let mut set = |key: &str, new: Value| drop(value.insert(key.into(), new));
-        set("needs", needs.into());
-        set("provides", self.provides.to_json());
+        set("needs", with(needs, known));
+        set("provides", with(provides, self.provides.to_json()));
         value
+    }
+}
+
+/// What is known, and whatever else the old object says.
+fn with(old: Value, known: Value) -> Value {
+    let mut value = object(old);
+    value.extend(object(known));
+    value.into()
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
     }
 }
