@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::catalog::Scope;
 use crate::diagnostic::Diagnostic;
 use crate::names::PluginName;
+use crate::plugins::digest::Digest;
 use crate::plugins::inspect::{Host, Incompatibility, System};
 use crate::plugins::lockfile::{Build, Lockfile, Record};
 use crate::plugins::quarantine::{Quarantine, Reason};
@@ -45,6 +46,17 @@ impl Grounds {
         });
         let checked = CheckedFiles::read(global);
         Self { global: global.to_owned(), host: Host::this(), trust, quarantine, checked, warnings }
+    }
+
+    /// Whether this user trusts a library that a list speaks of. Whoever installs
+    /// it notes that first, so a list may be newer than what was read here.
+    fn trusts(&mut self, sha256: &Digest) -> bool {
+        if !self.trust.has_plugin(sha256)
+            && let Ok(now) = Trust::read(&self.global)
+        {
+            self.trust = now;
+        }
+        self.trust.has_plugin(sha256)
     }
 }
 
@@ -227,7 +239,7 @@ fn status(store: &Store, record: &Record, grounds: &mut Grounds) -> Status {
     if !record.enabled {
         return Status::Disabled;
     }
-    if store.scope() == Scope::Local && !grounds.trust.has_plugin(&record.build.sha256) {
+    if store.scope() == Scope::Local && !grounds.trusts(&record.build.sha256) {
         return Status::Untrusted;
     }
     if let Some(reason) = incompatibility(&record.build, &grounds.host) {
