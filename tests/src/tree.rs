@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 pub type Tree = BTreeMap<PathBuf, Vec<u8>>;
 
 /// What is in a folder now, byte for byte; an empty tree where there is none.
+/// What replio notes for itself of files that it has checked is left out: when it
+/// does depends on how fast the machine is, and anyone may delete it.
 ///
 /// # Panics
 /// When something in it can't be read.
@@ -22,6 +24,9 @@ fn collect(folder: &Path, tree: &mut Tree) {
     for entry in entries {
         let entry = entry.expect("a folder's entry");
         let (path, kind) = (entry.path(), entry.file_type().expect("what it is"));
+        if path.ends_with(".config/replio/cache") {
+            continue;
+        }
         let what = if kind.is_dir() {
             collect(&path, tree);
             b"a folder".to_vec()
