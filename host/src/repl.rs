@@ -63,6 +63,26 @@ fn outlive_interrupts() {
     let _ = ctrlc::set_handler(|| {});
 }
 
+/// Ends the session with its terminal. The editor takes the end of one for a
+/// key that is still to come, and would ask for it without end. (Elsewhere than
+/// on Linux a terminal can't be watched so; there the system's hang-up has to do.)
+fn end_with_the_terminal() {
+    #[cfg(target_os = "linux")]
+    drop(std::thread::Builder::new().name("terminal".into()).spawn(|| {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let stdin = io::stdin();
+        loop {
+            // Nothing is asked for, so only an end is told.
+            let mut watched = [PollFd::new(&stdin, PollFlags::empty())];
+            match poll(&mut watched, None) {
+                Err(rustix::io::Errno::INTR) => {}
+                Ok(_) if watched[0].revents().contains(PollFlags::HUP) => std::process::exit(1),
+                _ => return,
+            }
+        }
+    }));
+}
+
 struct Session {
     options: GlobalOptions,
     kept: Kept,
@@ -104,6 +124,7 @@ impl Session {
             );
         }
         outlive_interrupts();
+        end_with_the_terminal();
         let _no_marks = NoMarks::begin();
         loop {
             match terminal.read() {

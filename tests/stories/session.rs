@@ -63,3 +63,50 @@ fn files_that_change_between_lines_are_seen() {
     assert!(ran.stdout.contains("\nTwo.\n"), "{ran}");
     assert!(ran.stderr.contains("no agent type `a`"), "{ran}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_whose_terminal_is_gone_ends() {
+    use std::io::{Read as _, Write as _};
+    use std::os::fd::{FromRawFd as _, OwnedFd};
+
+    let world = World::new();
+    // Closed in all that is started, or the terminal would not be gone.
+    // SAFETY: it opens a descriptor that nobody else has, and makes its other end
+    // ready.
+    let (terminal, name) = unsafe {
+        let terminal = libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC);
+        assert!(terminal >= 0 && libc::grantpt(terminal) == 0 && libc::unlockpt(terminal) == 0);
+        let mut name = [0; 64];
+        assert_eq!(libc::ptsname_r(terminal, name.as_mut_ptr(), name.len()), 0);
+        let name = std::ffi::CStr::from_ptr(name.as_ptr()).to_str().unwrap().to_owned();
+        (OwnedFd::from_raw_fd(terminal), name)
+    };
+    let other = std::fs::File::options().read(true).write(true).open(name).unwrap();
+    let mut command = world.command(&[]);
+    command.stdin(other.try_clone().unwrap()).stdout(other.try_clone().unwrap()).stderr(other);
+    let mut session = command.spawn().unwrap();
+    drop(command);
+    let mut terminal = std::fs::File::from(terminal);
+    let mut seen = Vec::new();
+    // Until it is at its prompt; it asks the terminal where the cursor is.
+    while !String::from_utf8_lossy(&seen).contains("[6n") {
+        let mut bytes = [0; 1024];
+        let read = terminal.read(&mut bytes).unwrap();
+        seen.extend(&bytes[..read]);
+    }
+    terminal.write_all(b"\x1b[1;1R").unwrap();
+    drop(terminal);
+    let started = std::time::Instant::now();
+    let ended = loop {
+        match session.try_wait().unwrap() {
+            Some(ended) => break Some(ended),
+            None if started.elapsed() > std::time::Duration::from_secs(60) => break None,
+            None => std::thread::sleep(std::time::Duration::from_millis(20)),
+        }
+    };
+    if ended.is_none() {
+        session.kill().unwrap();
+    }
+    assert!(ended.is_some(), "it goes on without a terminal");
+}
