@@ -17,6 +17,8 @@ pub struct World {
     folder: TempDir,
     environment: Vec<(String, String)>,
     has_old_kernel: bool,
+    /// Whose home it is, as the name of a folder.
+    user: String,
 }
 
 /// What a run of `replio` came to.
@@ -44,7 +46,8 @@ impl World {
     /// When the system has no room for them.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the story");
-        let world = Self { folder, environment: Vec::new(), has_old_kernel: false };
+        let world =
+            Self { folder, environment: Vec::new(), has_old_kernel: false, user: "home".into() };
         for folder in [world.home(), world.project()] {
             fs::create_dir_all(folder).expect("the story's folders");
         }
@@ -86,6 +89,15 @@ impl World {
         self.environment.push((name.into(), value.into()));
     }
 
+    /// Goes on as another user, whose home is empty at first.
+    ///
+    /// # Panics
+    /// When the system has no room for a home.
+    pub fn become_user(&mut self, name: &str) {
+        self.user = name.into();
+        fs::create_dir_all(self.home()).expect("a home for the user");
+    }
+
     /// The story's folder, in which home and project are.
     ///
     /// # Panics
@@ -96,7 +108,7 @@ impl World {
 
     /// The user's home.
     pub fn home(&self) -> PathBuf {
-        self.root().join("home")
+        self.root().join(&self.user)
     }
 
     /// The global folder, which is not made yet.
