@@ -46,8 +46,7 @@ impl World {
     /// When the system has no room for them.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the story");
-        let world =
-            Self { folder, environment: Vec::new(), has_old_kernel: false, user: "home".into() };
+        let world = Self { folder, environment: Vec::new(), has_old_kernel: false, user: "home".into() };
         for folder in [world.home(), world.project()] {
             fs::create_dir_all(folder).expect("the story's folders");
         }
