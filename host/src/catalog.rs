@@ -17,7 +17,8 @@
 //! - Show: [`Resolved::list_json`], [`Resolved::show_json`],
 //!   [`fields`](Resolved::fields), [`categories`](Resolved::categories).
 //! - Use: [`Resolved::agent_type`], [`skill`](Resolved::skill),
-//!   [`team`](Resolved::team), [`resolved_prompt`], [`loosened`].
+//!   [`team`](Resolved::team), [`resolved_prompt`], [`loosened`],
+//!   [`loosened_types`].
 //!
 //! A `null` resets a field: its value is the default, and its origin is the
 //! layer that reset it. A field that nobody sets has no origin.
@@ -44,6 +45,7 @@ mod folder;
 mod json;
 mod kind;
 mod layer;
+mod loosening;
 mod merge;
 mod origin;
 mod parse;
@@ -59,12 +61,13 @@ mod teams;
 mod types;
 
 pub use bounded::LARGEST_FILE;
-pub use document::{decode_text, parse_document, read_document, read_text};
+pub use document::{decode_text, parse_document, position_of_key, read_document, read_text};
 pub use edit::{EditError, remove_entry, set_entry};
 pub use entry::Entry;
 pub use folder::{path_in, read_folder};
 pub use kind::Kind;
 pub use layer::Layer;
+pub use loosening::{LoosenedType, loosened_types};
 pub use merge::{Stack, Unknown};
 pub use origin::Origin;
 pub use permission::{Action, Category, Loosened, UnknownWord, loosened};

@@ -18,7 +18,10 @@ pub struct World {
     folder: TempDir,
     environment: Vec<(String, String)>,
     kernel: Kernel,
+    /// Who runs replio, where that is not who runs the test.
     user: Option<u32>,
+    /// Whose home it is, as the name of a folder.
+    home: String,
 }
 
 /// What a run of `replio` came to.
@@ -47,7 +50,8 @@ impl World {
     /// When the system has no room for them.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the story");
-        let world = Self { folder, environment: Vec::new(), kernel: Kernel::default(), user: None };
+        let (kernel, home) = (Kernel::default(), "home".into());
+        let world = Self { folder, environment: Vec::new(), kernel, user: None, home };
         for folder in [world.home(), world.project()] {
             fs::create_dir_all(folder).expect("the story's folders");
         }
@@ -150,8 +154,9 @@ impl World {
             environment: self.environment.clone(),
             kernel: self.kernel,
             user: self.user,
+            home: self.home.clone(),
         };
-        for name in ["home", "project"] {
+        for name in [self.home.as_str(), "project"] {
             copy_tree(&self.root().join(name), &copy.root().join(name))
                 .expect("a copy of the story's folders");
         }
@@ -164,6 +169,15 @@ impl World {
         self.environment.push((name.into(), value.into()));
     }
 
+    /// Goes on as another user, whose home is empty at first.
+    ///
+    /// # Panics
+    /// When the system has no room for a home.
+    pub fn become_user(&mut self, name: &str) {
+        self.home = name.into();
+        fs::create_dir_all(self.home()).expect("a home for the user");
+    }
+
     /// The story's folder, in which home and project are.
     ///
     /// # Panics
@@ -174,7 +188,7 @@ impl World {
 
     /// The user's home.
     pub fn home(&self) -> PathBuf {
-        self.root().join("home")
+        self.root().join(&self.home)
     }
 
     /// The global folder, which is not made yet.

@@ -142,7 +142,12 @@ fn outcome_text(outcome: &Outcome, dry_run: bool, page: &mut Page) {
     page.line(headline(outcome, dry_run));
     let quiet = matches!(
         outcome.done,
-        Done::Verified | Done::AlreadyDisabled | Done::AlreadyEnabled | Done::UpToDate
+        Done::Verified
+            | Done::AlreadyDisabled
+            | Done::AlreadyEnabled
+            | Done::AlreadyTrusted
+            | Done::NeverUntrusted
+            | Done::UpToDate
     );
     if let (Ok(record), false) = (&outcome.plugin.record, quiet) {
         if let Some(before) = outcome.before.as_ref().filter(|_| outcome.done != Done::Uninstalled) {
@@ -199,12 +204,14 @@ fn headline(outcome: &Outcome, dry_run: bool) -> String {
         Done::Uninstalled => {
             format!("{} {name} {version} ({scope})", would("Uninstalled", "Would uninstall"))
         }
+        Done::Trusted => format!("Trusted {name} {version} ({scope})"),
+        Done::AlreadyTrusted => format!("{name} {version} ({scope}) is trusted already"),
+        Done::NeverUntrusted => format!("{name} {version} ({scope}) is your own, which is never untrusted"),
         Done::Verified => format!("{GOOD}whole{GOOD:#}: {name} {version} ({scope})"),
     }
 }
 
 fn changes_text(outcome: &Outcome, page: &mut Page) {
-    let Changes { added, removed, changed, overrides, looser } = &outcome.changes;
     let speaks_of_all =
         matches!(outcome.done, Done::Installed | Done::Updated | Done::Reinstalled | Done::RolledBack);
     if outcome.changes.is_empty() && speaks_of_all {
@@ -215,6 +222,12 @@ fn changes_text(outcome: &Outcome, page: &mut Page) {
         };
         page.line(format!("  {DIM}{what}{DIM:#}"));
     }
+    changes_lines(&outcome.changes, page);
+}
+
+/// What is added, removed, changed, overridden and loosened, a line each.
+pub(in crate::commands) fn changes_lines(changes: &Changes, page: &mut Page) {
+    let Changes { added, removed, changed, overrides, looser } = changes;
     let bundled = Provides::of(&bundled());
     for (mark, style, changes) in [("+", GOOD, added), ("-", BAD, removed), ("~", CAUTION, changed)] {
         for change in changes {
