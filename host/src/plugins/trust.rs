@@ -11,6 +11,7 @@ use super::global_file::{GlobalFile, forget, has, now, section};
 use crate::diagnostic::Diagnostic;
 use crate::names::PluginName;
 use crate::plugins::digest::Digest;
+use crate::plugins::signature::SignerKey;
 
 const FILE: GlobalFile = GlobalFile {
     name: "trust.json",
@@ -22,6 +23,7 @@ const FILE: GlobalFile = GlobalFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust {
     plugins: BTreeSet<Digest>,
+    signers: BTreeMap<Digest, SignerKey>,
     files: BTreeSet<Digest>,
     keys: BTreeMap<String, KeyTrust>,
 }
@@ -64,6 +66,11 @@ impl Trust {
         };
         Self {
             plugins: digests("plugins"),
+            signers: keys_of("plugins")
+                .filter_map(|(key, value)| {
+                    Some((key.parse().ok()?, value.get("signer")?.as_str()?.parse().ok()?))
+                })
+                .collect(),
             files: digests("files"),
             keys: keys_of("keys").filter_map(|(key, value)| Some((key.clone(), key_trust(value)?))).collect(),
         }
@@ -72,6 +79,11 @@ impl Trust {
     /// Whether the user installed or trusted a library of this digest.
     pub fn has_plugin(&self, sha256: &Digest) -> bool {
         self.plugins.contains(sha256)
+    }
+
+    /// Whose signature of this library was verified when the user installed it.
+    pub fn signer(&self, sha256: &Digest) -> Option<&SignerKey> {
+        self.signers.get(sha256)
     }
 
     /// Whether the user trusted a project's file of this content.
@@ -121,6 +133,13 @@ pub enum TrustChange {
         /// Its name, for people who read the file.
         name: PluginName,
     },
+    /// A trusted library was signed by this key, or is unsigned.
+    Signer {
+        /// The library's digest.
+        sha256: Digest,
+        /// The key.
+        signer: Option<SignerKey>,
+    },
     /// A library is no longer trusted.
     ForgetPlugin(Digest),
     /// A project's file is trusted as it is now.
@@ -153,6 +172,16 @@ impl TrustChange {
         match self {
             Self::Plugin { sha256, name } => {
                 add("plugins", sha256, json!({ "name": name, "since": now() }));
+            }
+            // Noting who signed a library is not trusting it.
+            Self::Signer { sha256, signer } => {
+                let plugins = document.get_mut("plugins").and_then(Value::as_object_mut);
+                let plugin = plugins.and_then(|plugins| plugins.get_mut(&sha256.to_string()));
+                let Some(plugin) = plugin.and_then(Value::as_object_mut) else { return };
+                match signer {
+                    Some(key) => drop(plugin.insert("signer".into(), key.to_string().into())),
+                    None => drop(plugin.shift_remove("signer")),
+                }
             }
             Self::File { sha256, path } => {
                 add("files", sha256, json!({ "path": path, "since": now() }));
