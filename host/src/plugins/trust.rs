@@ -238,6 +238,24 @@ mod tests {
     }
 
     #[test]
+    fn who_signed_a_library_is_noted_only_of_one_that_is_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        let sha256 = Digest::of(b"plugin");
+        let key: SignerKey = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3".parse().unwrap();
+        let signer = |signer: Option<&SignerKey>| {
+            Trust::change(folder.path(), &[TrustChange::Signer { sha256, signer: signer.cloned() }]).unwrap();
+            Trust::read(folder.path()).unwrap()
+        };
+        let untrusted = signer(Some(&key));
+        assert!(!untrusted.has_plugin(&sha256) && untrusted.signer(&sha256).is_none());
+        let name: PluginName = "audit".parse().unwrap();
+        Trust::change(folder.path(), &[TrustChange::Plugin { sha256, name }]).unwrap();
+        assert_eq!(signer(Some(&key)).signer(&sha256), Some(&key));
+        let unsigned = signer(None);
+        assert!(unsigned.has_plugin(&sha256) && unsigned.signer(&sha256).is_none());
+    }
+
+    #[test]
     fn a_damaged_file_trusts_nothing_and_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trust.json");

@@ -92,11 +92,10 @@ fn known_keys(trust: &Trust, installed: &[Installed]) -> Vec<KnownKey> {
         listed.map(|(key, standing)| (key, (standing, Vec::new()))).collect();
     for plugin in installed {
         let key = match &plugin.signer {
-            SignedBy::Nobody => continue,
             SignedBy::Verified(key) => key,
-            // One that nobody here has accepted is none of the user's.
             SignedBy::Claimed(signer) if keys.contains_key(&signer.key) => &signer.key,
-            SignedBy::Claimed(_) => continue,
+            // A key that only a project's list names is none of the user's.
+            SignedBy::Claimed(_) | SignedBy::Nobody => continue,
         };
         let (_, plugins) = keys.entry(key.clone()).or_insert((KeyStanding::Accepted, Vec::new()));
         if !plugins.contains(&plugin.name) {

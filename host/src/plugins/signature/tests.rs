@@ -82,9 +82,9 @@ fn a_key_that_took_anothers_number_is_told_apart() {
     let at = secret.len() - 104;
     secret[at..at + 8].copy_from_slice(&bytes[2..10]);
     forger.pair.sk = minisign::SecretKey::from_bytes(&secret).unwrap();
-    let forged = forger.sign(BYTES, "audit 1.2.0");
-    assert_eq!(Signature::parse(forged.as_bytes()).unwrap().key_id(), signer.key.id());
-    assert_eq!(verdict(&forged, &signer.key), Err(SignatureError::Mismatch { key: signer.key.id() }));
+    let text = forger.sign(BYTES, "audit 1.2.0");
+    assert_eq!(Signature::parse(text.as_bytes()).unwrap().key_id(), signer.key.id());
+    assert_eq!(verdict(&text, &signer.key), Err(SignatureError::Mismatch { key: signer.key.id() }));
 }
 
 #[test]

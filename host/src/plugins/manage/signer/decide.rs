@@ -152,3 +152,109 @@ fn who(
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use minisign::KeyPair;
+    use semver::Version;
+    use serde_json::json;
+
+    use super::*;
+    use crate::names::PluginName;
+
+    const BYTES: &[u8] = b"a library";
+
+    struct Author {
+        pair: KeyPair,
+        key: SignerKey,
+    }
+
+    impl Author {
+        fn new() -> Self {
+            let pair = KeyPair::generate_unencrypted_keypair().unwrap();
+            let key = pair.pk.to_base64().parse().unwrap();
+            Self { pair, key }
+        }
+
+        fn signature(&self) -> SignatureFile {
+            let text =
+                minisign::sign(None, &self.pair.sk, BYTES, Some("audit 1.0.0"), None).unwrap().to_string();
+            SignatureFile {
+                path: "libaudit.so.minisig".into(),
+                signature: Signature::parse(text.as_bytes()).unwrap(),
+            }
+        }
+    }
+
+    fn trust(keys: &[(&Author, &str)]) -> Trust {
+        let keys =
+            keys.iter().map(|(author, standing)| (author.key.to_string(), json!({ "standing": standing })));
+        Trust::parse(&json!({ "keys": keys.collect::<serde_json::Map<_, _>>() }).to_string()).unwrap()
+    }
+
+    /// The code of the refusal, or who is recorded and what is noted.
+    fn outcome(by: Option<&Author>, expected: &Expected<'_>) -> String {
+        let (name, version): (PluginName, _) = ("audit".parse().unwrap(), Version::new(1, 0, 0));
+        let file = by.map(Author::signature);
+        let library = Signed { bytes: BYTES, name: &name, version: &version };
+        let offer = Offer { library, beside: file.as_ref(), recorded: None };
+        match decide(&offer, expected) {
+            Err(error) => error.code().into(),
+            Ok(Decision { signer, note }) => {
+                assert_eq!(signer.map(|signer| signer.key), by.map(|author| author.key.clone()));
+                match note {
+                    Note::Key(_) => "known".into(),
+                    Note::Nobody => "unsigned".into(),
+                    Note::AsItIs => "only recorded".into(),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_may_have_signed_is_decided_by_what_is_known_of_the_key() {
+        let (author, other) = (Author::new(), Author::new());
+        let accept = |author: &Author| Some(AcceptKey::Key(author.key.clone()));
+        let nobody = trust(&[]);
+        let (trusted, revoked) = (trust(&[(&author, "trusted")]), trust(&[(&author, "revoked")]));
+        let of_author = Some((&author.key, true));
+        let of_other = Some((&other.key, true));
+        let said = Some((&author.key, false));
+        let cases = [
+            (None, None, None, &nobody, false, "unsigned"),
+            (None, None, None, &nobody, true, "signature-required"),
+            (None, Some(AcceptKey::None), None, &nobody, true, "signature-required"),
+            (None, accept(&author), None, &nobody, false, "signer-missing"),
+            (None, None, of_author, &nobody, false, "signer-missing"),
+            (None, Some(AcceptKey::None), of_author, &nobody, false, "unsigned"),
+            (Some(&author), None, None, &nobody, false, "signer-unknown"),
+            (Some(&author), None, None, &trusted, true, "known"),
+            (Some(&author), None, None, &revoked, false, "signer-revoked"),
+            (Some(&author), accept(&author), None, &nobody, true, "known"),
+            (Some(&author), accept(&author), None, &revoked, false, "signer-revoked"),
+            (Some(&author), accept(&other), None, &nobody, false, "signer-other"),
+            (Some(&author), accept(&other), None, &trusted, false, "signer-other"),
+            (Some(&author), Some(AcceptKey::None), None, &nobody, false, "signer-unknown"),
+            (Some(&author), None, of_author, &nobody, true, "known"),
+            (Some(&author), None, of_author, &revoked, false, "signer-revoked"),
+            (Some(&author), None, of_other, &nobody, false, "signer-changed"),
+            (Some(&author), None, of_other, &trusted, false, "signer-changed"),
+            (Some(&author), Some(AcceptKey::None), of_other, &trusted, false, "signer-changed"),
+            (Some(&author), accept(&author), of_other, &nobody, false, "known"),
+            (Some(&author), None, said, &nobody, false, "only recorded"),
+            (Some(&author), None, said, &nobody, true, "signature-required"),
+            (Some(&author), None, said, &trusted, true, "known"),
+            (Some(&author), accept(&author), said, &nobody, true, "known"),
+        ];
+        for (number, (by, accepted, before, trust, is_required, result)) in cases.into_iter().enumerate() {
+            let expected = Expected {
+                accepted: accepted.as_ref(),
+                before: before.map(|(key, _)| key),
+                knows_before: before.is_some_and(|(_, is_known)| is_known),
+                trust,
+                is_required,
+            };
+            assert_eq!(outcome(by, &expected), result, "case {number}");
+        }
+    }
+}
