@@ -15,6 +15,8 @@ pub mod provides;
 pub mod quarantine;
 pub mod report;
 pub mod run;
+pub mod signature;
+pub mod signer;
 pub mod source;
 pub mod status;
 pub mod store;

@@ -21,6 +21,7 @@ mod runner;
 mod scopes;
 mod session;
 mod several_plugins;
+mod signatures;
 mod switching;
 mod trust;
 mod updates;

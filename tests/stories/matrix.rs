@@ -16,6 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const SECRET: &str = "hunter2-of-the-user";
 const ONE: &str = "actor-01";
 
+/// Command lines, one after the other.
+type Lines<'a> = &'a [&'a [&'a str]];
+
 /// How a plugin is hostile.
 #[derive(Debug, Clone, Copy)]
 enum Hostile {
@@ -119,7 +122,7 @@ impl Victim {
     }
 
     /// One cell, as text and as JSON, from the same state: what it came to.
-    fn cell(&mut self, row: &str, arguments: &[&str], prepare: &[&[&str]]) -> String {
+    fn cell(&mut self, row: &str, arguments: &[&str], prepare: Lines<'_>) -> String {
         let [text, json] = [false, true].map(|json| {
             self.behave(false);
             for arguments in prepare {
@@ -185,8 +188,8 @@ fn row(name: &str, hostile: Hostile) -> String {
     let install: &[&str] = &["plugins", "install", text(&one)];
     let disable: &[&str] = &["plugins", "disable", &plugin];
     let update: &[&str] = &["plugins", "update", &plugin, "--from", text(&two)];
-    let anew: &[&[&str]] = &[uninstall, install];
-    let cells: [(&str, &[&str], &[&[&str]]); 6] = [
+    let anew: Lines<'_> = &[uninstall, install];
+    let cells: [(&str, &[&str], Lines<'_>); 6] = [
         ("install", install, &[uninstall]),
         ("update", update, anew),
         ("enable", &["plugins", "enable", &plugin], &[uninstall, install, disable]),

@@ -13,6 +13,7 @@ use crate::plugins::manage::{Done, InstallRequest, ManageError, Outcome, Plugins
 
 mod answers;
 mod inspect;
+mod keys;
 mod shown;
 
 pub(super) use answers::changes_lines;
@@ -70,6 +71,9 @@ itself first, with `replio plugins inspect`.")]
         /// Refuse a library that has another digest
         #[arg(long, value_name = "HEX")]
         sha256: Option<Digest>,
+        /// Refuse a library that this key has not signed (a public key of minisign, or its .pub file)
+        #[arg(long, value_name = "KEY")]
+        accept_key: Option<String>,
         /// Do everything but the change
         #[arg(long)]
         dry_run: bool,
@@ -89,6 +93,9 @@ itself first, with `replio plugins inspect`.")]
         /// Replace it by a lower version too
         #[arg(long)]
         allow_downgrade: bool,
+        /// Take it from another signer (a public key of minisign, or its .pub file), or unsigned (none)
+        #[arg(long, value_name = "KEY")]
+        accept_key: Option<String>,
         #[command(flatten)]
         scope: ScopeArguments,
         /// Do everything but the change
@@ -138,12 +145,18 @@ itself first, with `replio plugins inspect`.")]
         #[command(flatten)]
         scope: ScopeArguments,
     },
-    /// Check that the stored libraries are what was installed
+    /// Check that the stored libraries are what was installed and signed
     Verify {
         /// The plugins; none is all of them
         names: Vec<String>,
         #[command(flatten)]
         scope: ScopeArguments,
+    },
+    /// The keys that sign plugins: which ones count
+    Keys {
+        /// What to do; nothing is `list`
+        #[command(subcommand)]
+        verb: Option<keys::Verb>,
     },
 }
 
@@ -179,6 +192,7 @@ pub(super) fn run<'a>(arguments: &'a Arguments, app: &'a App) -> CommandResult<'
             Diagnostic::from(error)
         })
     };
+    let accept = |text: Option<&String>| text.map(|text| keys::accept_key(text, &current)).transpose();
     match arguments.verb.as_ref().unwrap_or(&Verb::List) {
         Verb::List => {
             let (installed, warnings) = plugins.installed();
@@ -191,27 +205,34 @@ pub(super) fn run<'a>(arguments: &'a Arguments, app: &'a App) -> CommandResult<'
             Ok(Box::new(shown::Shown::of(plugins.find(name, scope.scope()).map_err(Diagnostic::from)?)))
         }
         Verb::Inspect { file } => inspect::run(&current.join(file)),
-        Verb::Install { source, global, sha256, dry_run } => {
+        Verb::Install { source, global, sha256, accept_key, dry_run } => {
             let request = InstallRequest {
                 source: source.clone(),
                 scope: if *global { Scope::Global } else { Scope::Local },
                 sha256: *sha256,
+                accept_key: accept(accept_key.as_ref())?,
                 dry_run: *dry_run,
             };
             let outcome = one(plugins.install(&request, &current))?;
             Ok(Box::new(changed(app, outcome, *dry_run)))
         }
-        Verb::Update { names, from, allow_downgrade, scope, dry_run } => {
+        Verb::Update { names, from, allow_downgrade, accept_key, scope, dry_run } => {
             if from.is_some() && names.len() != 1 {
                 return Err(Diagnostic::new("usage", "--from goes with the name of one plugin")
                     .help("replio plugins update NAME --from SOURCE"));
             }
+            if accept_key.is_some() && names.len() != 1 {
+                return Err(Diagnostic::new("usage", "--accept-key goes with the name of one plugin")
+                    .help("replio plugins update NAME --accept-key KEY"));
+            }
+            let accept_key = accept(accept_key.as_ref())?;
             let update = |name: &str, scope| {
                 let request = UpdateRequest {
                     name: name.to_owned(),
                     scope,
                     from: from.clone(),
                     allow_downgrade: *allow_downgrade,
+                    accept_key: accept_key.clone(),
                     dry_run: *dry_run,
                 };
                 one(plugins.update(&request, &current))
@@ -244,6 +265,7 @@ pub(super) fn run<'a>(arguments: &'a Arguments, app: &'a App) -> CommandResult<'
                 names => Ok(Box::new(each(app, &plugins, names, scope.scope(), false, verify))),
             }
         }
+        Verb::Keys { verb } => keys::run(verb.as_ref().unwrap_or(&keys::Verb::List), &plugins, &current),
     }
 }
 

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::catalog::{Kind, Layer, Scope, read_bundled};
+use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::names::{PluginName, nearest};
 use crate::output::Output;
@@ -25,6 +26,8 @@ use crate::plugins::trust::{Trust, TrustChange};
 
 mod error;
 mod install;
+mod keys;
+mod signer;
 mod switch;
 mod trust;
 mod uninstall;
@@ -32,8 +35,12 @@ mod update;
 
 pub use error::ManageError;
 pub use install::InstallRequest;
+pub use keys::{KeyStanding, KnownKey};
+pub use signer::{AcceptKey, SignerError};
 pub use trust::Untrusted;
 pub use update::UpdateRequest;
+
+use signer::{Decision, Note};
 
 /// Which plugins there are, for those who change that.
 #[derive(Debug)]
@@ -102,9 +109,9 @@ impl<'a> Plugins<'a> {
         installed(&Store::all(self.places), &mut self.grounds())
     }
 
-    /// What of the user's trust and quarantine can't be read.
+    /// What of the settings, the user's trust and the quarantine can't be read.
     pub fn warnings(&self) -> Vec<Diagnostic> {
-        self.grounds().warnings
+        [Config::read(self.places).warnings, self.grounds().warnings].concat()
     }
 
     fn grounds(&self) -> Grounds {
@@ -137,7 +144,8 @@ impl<'a> Plugins<'a> {
         })
     }
 
-    /// Checks the whole library of an installed plugin, whatever was noted.
+    /// Checks the whole library of an installed plugin and its signature, whatever
+    /// was noted.
     ///
     /// # Errors
     /// When it is not as it was installed.
@@ -147,7 +155,12 @@ impl<'a> Plugins<'a> {
         let store = self.store(plugin.scope)?;
         for build in [Some(&record.build), record.previous.as_ref()].into_iter().flatten() {
             Self::check_stored(&store, &plugin, build)
+                .and_then(|()| Self::verify_record(&store, &plugin, build))
                 .map_err(|error| self.unless_changed(&plugin, error))?;
+        }
+        let trust = self.grounds().trust;
+        if let Some(key) = crate::plugins::signer::revoked(&record.build, &trust) {
+            return Err(SignerError::Revoked { name: plugin.name.clone(), key: key.clone() }.into());
         }
         Ok(Outcome::quiet(plugin, Done::Verified))
     }
@@ -240,9 +253,12 @@ impl<'a> Plugins<'a> {
     /// Notes that the user means this library, whatever a project says of it. It
     /// was tried out, so it is not set aside either. Done before a list that
     /// speaks of it is written: by itself it starts nothing.
-    fn trust(&self, name: &PluginName, sha256: Digest) -> Result<(), ManageError> {
+    fn trust(&self, name: &PluginName, sha256: Digest, signer: &Note) -> Result<(), ManageError> {
         let global = self.places.global();
-        Trust::change(global, &[TrustChange::Plugin { sha256, name: name.clone() }])?;
+        let noted = Trust::read(global)?.signer(&sha256).cloned();
+        let mut changes = vec![TrustChange::Plugin { sha256, name: name.clone() }];
+        changes.extend(signer.change(sha256, noted.as_ref()));
+        Trust::change(global, &changes)?;
         self.release(sha256)?;
         Ok(())
     }
@@ -303,7 +319,14 @@ impl<'a> Plugins<'a> {
     }
 
     /// What is recorded of a library that was read and tried out.
-    fn build_of(&self, fetched: &Fetched, source: &Source, scope: Scope, provides: Provides) -> Build {
+    fn build_of(
+        &self,
+        fetched: &Fetched,
+        source: &Source,
+        scope: Scope,
+        provides: Provides,
+        signer: &Decision,
+    ) -> Build {
         let Inspection { sha256, about, library, .. } = &fetched.inspection;
         Build {
             version: about.version.clone(),
@@ -314,6 +337,7 @@ impl<'a> Plugins<'a> {
             api: about.api.clone(),
             needs: Needs::of(library, about),
             provides,
+            signer: signer.signer.clone(),
         }
     }
 

@@ -198,8 +198,8 @@ mod tests {
         Verdict { sha256: Digest::of(b"audit"), name, fault }
     }
 
-    fn signal(signal: i32) -> Option<FaultKind> {
-        Some(FaultKind::Signal { signal, panic_aborts: false })
+    fn signal(signal: i32) -> FaultKind {
+        FaultKind::Signal { signal, panic_aborts: false }
     }
 
     /// Whether it is set aside after each of these runs.
@@ -217,10 +217,13 @@ mod tests {
 
     #[test]
     fn a_crash_sets_a_plugin_aside_at_once_and_a_kill_only_the_second_time_in_a_row() {
-        assert_eq!(after(&[None, signal(11)]), [false, true]);
-        assert_eq!(after(&[signal(9), signal(9)]), [false, true]);
-        assert_eq!(after(&[signal(9), None, signal(9), signal(15)]), [false, false, false, true]);
-        assert_eq!(after(&[signal(9), Some(FaultKind::EndedEarly(0))]), [false, true]);
+        assert_eq!(after(&[None, Some(signal(11))]), [false, true]);
+        assert_eq!(after(&[Some(signal(9)), Some(signal(9))]), [false, true]);
+        assert_eq!(
+            after(&[Some(signal(9)), None, Some(signal(9)), Some(signal(15))]),
+            [false, false, false, true]
+        );
+        assert_eq!(after(&[Some(signal(9)), Some(FaultKind::EndedEarly(0))]), [false, true]);
         assert_eq!(after(&[Some(FaultKind::HookFailed("no".into()))]), [false]);
         assert_eq!(after(&[Some(FaultKind::Runner("gone".into()))]), [false]);
     }
@@ -228,7 +231,7 @@ mod tests {
     #[test]
     fn it_is_taken_back_when_a_person_says_so_and_under_another_replio() {
         let folder = tempfile::tempdir().unwrap();
-        let verdict = verdict(signal(11));
+        let verdict = verdict(Some(signal(11)));
         Quarantine::default().judge(folder.path(), std::slice::from_ref(&verdict)).unwrap();
         let path = folder.path().join("quarantine.json");
         let text = std::fs::read_to_string(&path).unwrap();
@@ -241,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_is_noted_in_capital_digits_can_be_taken_back() {
-        let verdict = verdict(signal(11));
+        let verdict = verdict(Some(signal(11)));
         let (_, text) = Quarantine::judge_text("{}", std::slice::from_ref(&verdict)).unwrap();
         let digits = verdict.sha256.to_string();
         let text = text.unwrap().replace(&digits, &digits.to_uppercase());
@@ -256,7 +259,7 @@ mod tests {
         let path = folder.path().join("quarantine.json");
         std::fs::write(&path, "{").unwrap();
         assert_eq!(Quarantine::read(folder.path()).unwrap_err().code, "quarantine-damaged");
-        let error = Quarantine::default().judge(folder.path(), &[verdict(signal(11))]).unwrap_err();
+        let error = Quarantine::default().judge(folder.path(), &[verdict(Some(signal(11)))]).unwrap_err();
         assert_eq!(error.code, "quarantine-damaged");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{");
     }

@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::output::{Output, Verbosity};
 use crate::plugins::inspect::{self, InspectError, Inspection};
 use crate::plugins::lockfile::Build;
+use crate::plugins::signature::SignatureError;
 
+mod beside;
 mod build;
 
+pub use beside::SignatureFile;
 pub use build::BuildError;
 
 /// A source that is there.
@@ -34,6 +37,8 @@ pub enum SourceError {
     Inspect(#[from] InspectError),
     #[error(transparent)]
     Build(#[from] BuildError),
+    #[error("the signature {} can't be used: {error}", file.display())]
+    Signature { file: PathBuf, error: SignatureError },
 }
 
 impl SourceError {
@@ -45,6 +50,7 @@ impl SourceError {
             Self::NotACrate(_) => "not-a-crate",
             Self::Inspect(error) => error.code(),
             Self::Build(error) => error.code(),
+            Self::Signature { .. } => "signature-bad",
         }
     }
 
@@ -56,6 +62,7 @@ impl SourceError {
             Self::NotACrate(_) => "give the plugin's library, or the folder of its crate".into(),
             Self::Inspect(error) => error.help(),
             Self::Build(error) => error.help(),
+            Self::Signature { error, .. } => error.help(),
         }
     }
 }
@@ -114,8 +121,15 @@ impl Source {
             }
         };
         let inspection = inspect::inspect(&library)?;
+        let signature = match self {
+            Self::Library(_) => beside::signature_beside(&library)
+                .map_err(|(file, error)| SourceError::Signature { file, error })?,
+            // Nobody can have signed what is built here.
+            Self::Folder(_) => None,
+        };
         let file_name = library.file_name().and_then(|name| name.to_str()).map(safe_file_name);
-        Ok(Fetched { inspection, file_name: file_name.unwrap_or_else(|| safe_file_name("plugin")) })
+        let file_name = file_name.unwrap_or_else(|| safe_file_name("plugin"));
+        Ok(Fetched { inspection, file_name, signature })
     }
 }
 
@@ -132,6 +146,8 @@ pub struct Fetched {
     pub inspection: Inspection,
     /// The name its file will have in the store.
     pub file_name: String,
+    /// The signature that lies beside it; nobody has verified it yet.
+    pub signature: Option<SignatureFile>,
 }
 
 impl Fetched {

@@ -10,6 +10,8 @@ use crate::plugins::digest::Digest;
 use crate::plugins::inspect::{Host, Incompatibility, System};
 use crate::plugins::lockfile::{Build, Lockfile, Record};
 use crate::plugins::quarantine::{Quarantine, Reason};
+use crate::plugins::signature::SignerKey;
+use crate::plugins::signer::{self, ShownSigner, SignedBy};
 use crate::plugins::store::{CheckedFiles, Store};
 use crate::plugins::trust::Trust;
 
@@ -73,6 +75,8 @@ pub struct Installed {
     pub library: PathBuf,
     /// How it stands.
     pub status: Status,
+    /// Who signed it.
+    pub signer: SignedBy,
 }
 
 /// How an installed plugin stands.
@@ -90,6 +94,8 @@ pub enum Status {
     Quarantined(Reason),
     /// Its library or its record is not as it should be.
     Broken(String),
+    /// The user has revoked the key that signed it.
+    SignerRevoked(SignerKey),
     /// An enabled local one of the same name is used instead.
     Shadowed,
 }
@@ -103,7 +109,7 @@ impl Status {
             Self::Incompatible(_) => "incompatible",
             Self::Untrusted => "untrusted",
             Self::Quarantined(_) => "quarantined",
-            Self::Broken(_) => "broken",
+            Self::Broken(_) | Self::SignerRevoked(_) => "broken",
             Self::Shadowed => "shadowed",
         }
     }
@@ -123,6 +129,9 @@ impl Installed {
                 Some(format!("it is not run any more since {since}: {reason}"))
             }
             Status::Broken(reason) => Some(reason.clone()),
+            Status::SignerRevoked(key) => {
+                Some(format!("it is signed by key {}, which you revoked", key.id()))
+            }
             Status::Shadowed => Some("a local plugin of the same name is used instead".into()),
         }
     }
@@ -143,6 +152,9 @@ impl Installed {
                 "`replio plugins enable {name}{scope}` tries it again, `replio plugins update {name}{scope}` looks for another build"
             )),
             Status::Broken(_) => Some(self.help_when_broken()),
+            Status::SignerRevoked(key) => Some(format!(
+                "`replio plugins update {name}{scope} --accept-key KEY` takes a build that another key signed, `replio plugins uninstall {name}{scope}` removes it, `replio plugins keys trust {key}` takes the key back"
+            )),
             Status::Shadowed => Some(format!("replio plugins disable {name} --local")),
         }
     }
@@ -172,13 +184,21 @@ impl Installed {
         }
     }
 
+    /// Who signed it, once what a lock file claims is verified on the library.
+    pub fn shown_signer(&self) -> ShownSigner {
+        match &self.record {
+            Ok(record) => self.signer.shown(&self.name, &record.build, &self.library),
+            Err(_) => ShownSigner::Unsigned,
+        }
+    }
+
     /// A warning about a plugin that should be loaded and can't be.
     pub fn warning(&self) -> Option<Diagnostic> {
         let code = match self.status {
             Status::Incompatible(_) => "plugin-incompatible",
             Status::Untrusted => "plugin-untrusted",
             Status::Quarantined(_) => "plugin-quarantined",
-            Status::Broken(_) => "plugin-broken",
+            Status::Broken(_) | Status::SignerRevoked(_) => "plugin-broken",
             Status::Enabled | Status::Disabled | Status::Shadowed => return None,
         };
         let message = format!("plugin {} is {}: {}", self.name, self.status.word(), self.reason()?);
@@ -223,14 +243,20 @@ fn of_store(store: &Store, lockfile: &Lockfile, grounds: &mut Grounds) -> Vec<In
     lockfile
         .plugins()
         .map(|(name, record)| {
-            let (library, status) = match record {
-                Ok(record) => (store.library(&record.build), status(store, record, grounds)),
+            let (library, status, signer) = match record {
+                Ok(record) => (
+                    store.library(&record.build),
+                    status(store, record, grounds),
+                    SignedBy::of(&record.build, &grounds.trust),
+                ),
                 Err(reason) => (
                     PathBuf::new(),
                     Status::Broken(format!("its record in plugins.lock can't be read: {reason}")),
+                    SignedBy::Nobody,
                 ),
             };
-            Installed { name: name.clone(), scope: store.scope(), record: record.clone(), library, status }
+            let (name, scope, record) = (name.clone(), store.scope(), record.clone());
+            Installed { name, scope, record, library, status, signer }
         })
         .collect()
 }
@@ -241,6 +267,9 @@ fn status(store: &Store, record: &Record, grounds: &mut Grounds) -> Status {
     }
     if store.scope() == Scope::Local && !grounds.trusts(&record.build.sha256) {
         return Status::Untrusted;
+    }
+    if let Some(key) = signer::revoked(&record.build, &grounds.trust) {
+        return Status::SignerRevoked(key.clone());
     }
     if let Some(reason) = incompatibility(&record.build, &grounds.host) {
         return Status::Incompatible(reason);

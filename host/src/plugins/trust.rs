@@ -11,6 +11,7 @@ use super::global_file::{GlobalFile, forget, has, now, section};
 use crate::diagnostic::Diagnostic;
 use crate::names::PluginName;
 use crate::plugins::digest::Digest;
+use crate::plugins::signature::SignerKey;
 
 const FILE: GlobalFile = GlobalFile {
     name: "trust.json",
@@ -22,6 +23,7 @@ const FILE: GlobalFile = GlobalFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust {
     plugins: BTreeMap<Digest, Note>,
+    signers: BTreeMap<Digest, SignerKey>,
     files: BTreeMap<Digest, Note>,
     keys: BTreeMap<String, KeyTrust>,
 }
@@ -79,6 +81,11 @@ impl Trust {
         };
         Self {
             plugins: notes("plugins", "name"),
+            signers: keys_of("plugins")
+                .filter_map(|(key, value)| {
+                    Some((key.parse().ok()?, value.get("signer")?.as_str()?.parse().ok()?))
+                })
+                .collect(),
             files: notes("files", "path"),
             keys: keys_of("keys").filter_map(|(key, value)| Some((key.clone(), key_trust(value)?))).collect(),
         }
@@ -87,6 +94,11 @@ impl Trust {
     /// Whether the user installed or trusted a library of this digest.
     pub fn has_plugin(&self, sha256: &Digest) -> bool {
         self.plugins.contains_key(sha256)
+    }
+
+    /// Whose signature of this library was verified when the user installed it.
+    pub fn signer(&self, sha256: &Digest) -> Option<&SignerKey> {
+        self.signers.get(sha256)
     }
 
     /// Whether the user trusted a project's file of this content.
@@ -146,6 +158,13 @@ pub enum TrustChange {
         /// Its name, for people who read the file.
         name: PluginName,
     },
+    /// A trusted library was signed by this key, or is unsigned.
+    Signer {
+        /// The library's digest.
+        sha256: Digest,
+        /// The key.
+        signer: Option<SignerKey>,
+    },
     /// A library is no longer trusted.
     ForgetPlugin(Digest),
     /// A project's file is trusted as it is now.
@@ -178,6 +197,16 @@ impl TrustChange {
         match self {
             Self::Plugin { sha256, name } => {
                 add("plugins", sha256, json!({ "name": name, "since": now() }));
+            }
+            // Noting who signed a library is not trusting it.
+            Self::Signer { sha256, signer } => {
+                let plugins = document.get_mut("plugins").and_then(Value::as_object_mut);
+                let plugin = plugins.and_then(|plugins| plugins.get_mut(&sha256.to_string()));
+                let Some(plugin) = plugin.and_then(Value::as_object_mut) else { return };
+                match signer {
+                    Some(key) => drop(plugin.insert("signer".into(), key.to_string().into())),
+                    None => drop(plugin.shift_remove("signer")),
+                }
             }
             Self::File { sha256, path } => {
                 add("files", sha256, json!({ "path": path, "since": now() }));
@@ -236,6 +265,24 @@ mod tests {
         let trust = Trust::read(folder.path()).unwrap();
         assert!(!trust.has_plugin(&plugin) && !trust.has_file(&file));
         assert_eq!(trust.key("RWa"), Some(KeyTrust::Revoked));
+    }
+
+    #[test]
+    fn who_signed_a_library_is_noted_only_of_one_that_is_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        let sha256 = Digest::of(b"plugin");
+        let key: SignerKey = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3".parse().unwrap();
+        let signer = |signer: Option<&SignerKey>| {
+            Trust::change(folder.path(), &[TrustChange::Signer { sha256, signer: signer.cloned() }]).unwrap();
+            Trust::read(folder.path()).unwrap()
+        };
+        let untrusted = signer(Some(&key));
+        assert!(!untrusted.has_plugin(&sha256) && untrusted.signer(&sha256).is_none());
+        let name: PluginName = "audit".parse().unwrap();
+        Trust::change(folder.path(), &[TrustChange::Plugin { sha256, name }]).unwrap();
+        assert_eq!(signer(Some(&key)).signer(&sha256), Some(&key));
+        let unsigned = signer(None);
+        assert!(unsigned.has_plugin(&sha256) && unsigned.signer(&sha256).is_none());
     }
 
     #[test]

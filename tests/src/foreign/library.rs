@@ -44,6 +44,7 @@ fn reads_back_from_the_lock(inspection: &Inspection) {
         api: about.api.clone(),
         needs,
         provides: Provides::default(),
+        signer: None,
     };
     let record = Record { previous: Some(build.clone()), build, enabled: true };
     let mut lockfile = Lockfile::default();

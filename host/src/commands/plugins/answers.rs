@@ -10,6 +10,7 @@ use crate::output::{Answer, BAD, CAUTION, Cell, DIM, GOOD, NAME, Page, clean, cl
 use crate::plugins::changes::{Change, Changes};
 use crate::plugins::manage::{Done, Outcome, bundled};
 use crate::plugins::provides::Provides;
+use crate::plugins::signer::ShownSigner;
 use crate::plugins::status::{Installed, Status};
 
 /// The installed plugins.
@@ -37,7 +38,7 @@ impl Answer for List {
             return;
         }
         page.table(
-            &["NAME", "VERSION", "SCOPE", "STATUS", "PROVIDES", "SOURCE"],
+            &["NAME", "VERSION", "SCOPE", "STATUS", "PROVIDES", "SIGNER", "SOURCE"],
             self.plugins.iter().map(|plugin| {
                 let record = plugin.record.as_ref().ok();
                 let text = |text: Option<String>| text.unwrap_or_else(|| "?".into());
@@ -47,6 +48,7 @@ impl Answer for List {
                     Cell::plain(plugin.scope.word()),
                     Cell::styled(status_style(&plugin.status), plugin.status.word()),
                     Cell::plain(text(record.map(|record| record.build.provides.summary()))),
+                    signer_cell(plugin),
                     Cell::styled(DIM, text(record.map(|record| record.build.source.clone()))),
                 ]
             }),
@@ -54,6 +56,15 @@ impl Answer for List {
         for plugin in &self.plugins {
             standing(plugin, page);
         }
+    }
+}
+
+fn signer_cell(plugin: &Installed) -> Cell {
+    match plugin.shown_signer() {
+        _ if plugin.record.is_err() => Cell::plain("?"),
+        ShownSigner::Unsigned => Cell::styled(DIM, "unsigned"),
+        ShownSigner::Verified(key) => Cell::plain(key.id().to_string()),
+        ShownSigner::NotVerified(_) => Cell::styled(BAD, "not verified"),
     }
 }
 
@@ -78,7 +89,9 @@ pub(super) fn status_style(status: &Status) -> Style {
         Status::Enabled => GOOD,
         Status::Disabled | Status::Shadowed => DIM,
         Status::Untrusted => CAUTION,
-        Status::Incompatible(_) | Status::Quarantined(_) | Status::Broken(_) => BAD,
+        Status::Incompatible(_) | Status::Quarantined(_) | Status::Broken(_) | Status::SignerRevoked(_) => {
+            BAD
+        }
     }
 }
 
@@ -155,6 +168,9 @@ fn outcome_text(outcome: &Outcome, dry_run: bool, page: &mut Page) {
         } else if !matches!(outcome.done, Done::Uninstalled | Done::Disabled) {
             page.line(format!("  sha256  {}", record.build.sha256));
         }
+        if !matches!(outcome.done, Done::Uninstalled | Done::Disabled) {
+            page.line(signer_line(outcome));
+        }
     }
     changes_text(outcome, page);
     if let (Status::Shadowed, false, Some(reason)) = (&outcome.plugin.status, quiet, outcome.plugin.reason())
@@ -166,6 +182,16 @@ fn outcome_text(outcome: &Outcome, dry_run: bool, page: &mut Page) {
     }
     if dry_run {
         page.line(format!("  {DIM}nothing was changed: this was a dry run{DIM:#}"));
+    }
+}
+
+fn signer_line(outcome: &Outcome) -> String {
+    match outcome.plugin.shown_signer() {
+        ShownSigner::Unsigned => format!("  {DIM}unsigned{DIM:#}"),
+        ShownSigner::Verified(key) => format!("  signed by {}", key.id()),
+        ShownSigner::NotVerified(key) => {
+            format!("  {CAUTION}signed by {}, says plugins.lock, which is not verified{CAUTION:#}", key.id())
+        }
     }
 }
 

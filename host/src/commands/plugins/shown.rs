@@ -12,6 +12,7 @@ use crate::plugins::jail::Jail;
 use crate::plugins::manage::bundled;
 use crate::plugins::provides::Provides;
 use crate::plugins::run;
+use crate::plugins::signer::ShownSigner;
 use crate::plugins::status::Installed;
 
 /// The plugin, and what its library says of itself where it can be read.
@@ -81,6 +82,7 @@ impl Answer for Shown {
         }
         line("source", &build.source);
         line("sha256", &build.sha256.to_string());
+        line("signer", &signer(plugin));
         line("library", &plugin.library.display().to_string());
         line("built with", &format!("replio-plugin-api {}, plugin ABI {}", build.api, build.abi));
         line("needs", &needs(plugin));
@@ -98,6 +100,16 @@ impl Answer for Shown {
             line("before", &rollback);
         }
         standing(plugin, page);
+    }
+}
+
+fn signer(plugin: &Installed) -> String {
+    match plugin.shown_signer() {
+        ShownSigner::Unsigned => "unsigned".into(),
+        ShownSigner::Verified(key) => format!("{} ({key})", key.id()),
+        ShownSigner::NotVerified(key) => {
+            format!("not verified; plugins.lock says {}, and its signature does not show it", key.id())
+        }
     }
 }
 
@@ -127,6 +139,6 @@ pub(in crate::commands) fn plugin_json(plugin: &Installed) -> Value {
         "sha256": build.map(|build| build.sha256),
         "path": build.map(|_| plugin.library.display().to_string()),
         "source": build.map(|build| build.source.clone()),
-        "signer": null,
+        "signer": plugin.shown_signer().key(),
     })
 }

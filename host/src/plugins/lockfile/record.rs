@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::{About, Glibc, Library};
 use crate::plugins::provides::Provides;
+use crate::plugins::signature::Signature;
+use crate::plugins::signer::Signer;
 use crate::plugins::source::is_harmless;
 
 /// One installed plugin.
@@ -40,6 +42,8 @@ pub struct Build {
     pub needs: Needs,
     /// What it brought.
     pub provides: Provides,
+    /// Who signed it. In a project's list, this is what the project says.
+    pub signer: Option<Signer>,
 }
 
 /// What a build needs of a host, kept so that listing needs no library file.
@@ -155,6 +159,7 @@ impl Build {
                 .get("provides")
                 .and_then(Provides::from_json)
                 .ok_or("\"provides\" is missing or can't be read")?,
+            signer: signer_from_json(value)?,
         })
     }
 
@@ -190,6 +195,13 @@ impl Build {
         }
         set("needs", with(needs, known));
         set("provides", with(provides, self.provides.to_json()));
+        if let Some(signer) = &self.signer {
+            set("signer", signer.key.to_string().into());
+            set("signature", signer.signature.text().into());
+        } else {
+            value.shift_remove("signer");
+            value.shift_remove("signature");
+        }
         value
     }
 }
@@ -205,5 +217,25 @@ fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
+    }
+}
+
+/// A signer that can't be read is an error: nobody may turn what was signed
+/// into something unsigned by damaging a line.
+fn signer_from_json(value: &Value) -> Result<Option<Signer>, String> {
+    let text = |key: &str| match value.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(format!("{key:?} is no text")),
+    };
+    match (text("signer")?, text("signature")?) {
+        (None, None) => Ok(None),
+        (Some(key), Some(signature)) => {
+            let key = key.parse().map_err(|error| format!("\"signer\": {error}"))?;
+            let signature = Signature::parse(signature.as_bytes());
+            let signature = signature.map_err(|error| format!("\"signature\": {error}"))?;
+            Ok(Some(Signer { key, signature }))
+        }
+        _ => Err("of \"signer\" and \"signature\" one is missing".into()),
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use semver::Version;
 
+use super::SignerError;
 use crate::catalog::{Kind, Scope};
 use crate::diagnostic::Diagnostic;
 use crate::files::FileError;
@@ -11,6 +12,7 @@ use crate::names::{EntryName, PluginName};
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::Incompatibility;
 use crate::plugins::run::{Fault, FaultKind};
+use crate::plugins::signature::KeyId;
 use crate::plugins::source::SourceError;
 use crate::plugins::status::Installed;
 use crate::plugins::store::Broken;
@@ -25,6 +27,8 @@ pub enum ManageError {
     Incompatible { name: PluginName, reason: Incompatibility },
     #[error(transparent)]
     Fault(Fault),
+    #[error(transparent)]
+    Signer(#[from] SignerError),
     #[error(transparent)]
     File(#[from] FileError),
     #[error("{}", .0.message)]
@@ -62,6 +66,10 @@ pub enum ManageError {
     BrokenPrevious { name: PluginName, version: Version, reason: Broken, help: String },
     #[error("plugin {name} can't be updated: {error}")]
     NoUpdate { name: PluginName, error: SourceError },
+    #[error("there is no key {id} that you trust, have revoked, or have accepted for a plugin")]
+    NoSuchKey { id: KeyId },
+    #[error("several keys have the id {id}")]
+    SeveralKeys { id: KeyId },
     #[error("plugin {name} was changed by another replio meanwhile")]
     ChangedMeanwhile { name: PluginName },
 }
@@ -80,6 +88,7 @@ impl ManageError {
             Self::Source(error) | Self::NoUpdate { error, .. } => error.code(),
             Self::Incompatible { .. } => "plugin-incompatible",
             Self::Fault(fault) => fault.code(),
+            Self::Signer(error) => error.code(),
             Self::File(_) => "file-error",
             Self::Other(diagnostic) => diagnostic.code,
             Self::Digest { .. } => "digest-mismatch",
@@ -91,6 +100,7 @@ impl ManageError {
             Self::Renamed { .. } => "plugin-renamed",
             Self::Downgrade { .. } => "downgrade",
             Self::NoPrevious { .. } => "no-previous",
+            Self::NoSuchKey { .. } | Self::SeveralKeys { .. } => "bad-key",
             Self::ChangedMeanwhile { .. } => "changed-meanwhile",
         }
     }
@@ -112,6 +122,7 @@ impl ManageError {
                       `--verbose` shows"
                     .into(),
             },
+            Self::Signer(error) => error.help(),
             Self::File(_) | Self::Other(_) => String::new(),
             Self::Digest { .. } => {
                 "fetch the file again, or ask whoever gave you the digest; nothing was changed".into()
@@ -138,6 +149,8 @@ impl ManageError {
             Self::Downgrade { .. } => "add --allow-downgrade if you mean it".into(),
             Self::NoPrevious { .. } => "an update keeps the build before it; there was none yet".into(),
             Self::Broken { help, .. } | Self::BrokenPrevious { help, .. } => help.clone(),
+            Self::NoSuchKey { .. } => "give the whole key; `replio plugins keys` lists those that are known".into(),
+            Self::SeveralKeys { .. } => "give the whole key, as `replio plugins keys` shows it".into(),
             Self::ChangedMeanwhile { .. } => "try again".into(),
         }
     }
@@ -146,6 +159,7 @@ impl ManageError {
     fn plugin(&self) -> Option<&PluginName> {
         match self {
             Self::Fault(fault) => Some(&fault.plugin),
+            Self::Signer(error) => error.plugin(),
             Self::Incompatible { name, .. }
             | Self::Digest { name, .. }
             | Self::OtherInstalled { name, .. }
@@ -159,7 +173,12 @@ impl ManageError {
             | Self::NoUpdate { name, .. }
             | Self::ChangedMeanwhile { name }
             | Self::Collision { plugin: name, .. } => Some(name),
-            Self::Source(_) | Self::File(_) | Self::Other(_) | Self::NotInstalled { .. } => None,
+            Self::Source(_)
+            | Self::File(_)
+            | Self::Other(_)
+            | Self::NotInstalled { .. }
+            | Self::NoSuchKey { .. }
+            | Self::SeveralKeys { .. } => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Done, ManageError, Outcome, Plugins, bundled};
+use super::{AcceptKey, Done, ManageError, Outcome, Plugins, bundled};
 use crate::catalog::Scope;
 use crate::plugins::changes::Changes;
 use crate::plugins::digest::Digest;
@@ -21,6 +21,8 @@ pub struct InstallRequest {
     pub scope: Scope,
     /// The digest that it must have.
     pub sha256: Option<Digest>,
+    /// Whose signature to accept.
+    pub accept_key: Option<AcceptKey>,
     /// Whether to do everything but the change.
     pub dry_run: bool,
 }
@@ -35,24 +37,33 @@ impl Plugins<'_> {
         let scope = request.scope;
         let store = self.store(scope)?;
         let source = Source::find(&request.source, current)?;
+        let accepted = request.accept_key.as_ref();
+        self.refuse_unsigned_folder(&source, None, accepted)?;
         let mut fetched = self.fetch(&source)?;
         let (name, sha256) = (fetched.inspection.about.name.clone(), fetched.inspection.sha256);
         if let Some(expected) = request.sha256.filter(|expected| *expected != sha256) {
             return Err(ManageError::Digest { name, expected, found: sha256 });
         }
-        if let Some(record) = store.read()?.get(&name) {
-            let record = record.as_ref().map_err(|_| ManageError::BadRecord { name: name.clone() })?;
-            if record.build.sha256 != sha256 {
-                return Err(self.other_installed(record, request, &fetched, &source));
-            }
+        let lockfile = store.read()?;
+        let there = lockfile.get(&name).map(Result::as_ref).transpose();
+        let there = there.map_err(|_| ManageError::BadRecord { name: name.clone() })?;
+        if let Some(record) = there.filter(|record| record.build.sha256 != sha256) {
+            return Err(self.other_installed(record, request, &fetched, &source));
+        }
+        let signer = self.decide_signer(&fetched, scope, there.map(|record| &record.build), accepted)?;
+        if let Some(record) = there {
             if store.check(&record.build, &mut CheckedFiles::none()).is_ok() || request.dry_run {
                 let mut outcome = Outcome::quiet(self.again(&name, scope)?, Done::AlreadyInstalled);
-                if self.refuse_untrusted(&outcome.plugin, &record.build).is_err() && !request.dry_run {
+                if request.dry_run {
+                    return Ok(outcome);
+                }
+                if self.refuse_untrusted(&outcome.plugin, &record.build).is_err() {
                     // It came with the project, and the user has named the file now.
-                    self.trust(&name, sha256)?;
-                    outcome.plugin = self.again(&name, scope)?;
+                    self.trust(&name, sha256, &signer.note)?;
                     outcome.notes.push("it came with this project, and is trusted from now on".into());
                 }
+                outcome.notes.extend(self.record_signer(&outcome.plugin, &signer)?);
+                outcome.plugin = self.again(&name, scope)?;
                 return Ok(outcome);
             }
             fetched.keep_name_of([Some(&record.build)]);
@@ -61,12 +72,14 @@ impl Plugins<'_> {
         let (staged, contribution) = self.stage(&fetched, scope, request.dry_run)?;
         let provides = Provides::of(&contribution.layers);
         let changes = Changes::between(&Provides::default(), &provides, &bundled());
-        let build = self.build_of(&fetched, &source, scope, provides.clone());
+        let build = self.build_of(&fetched, &source, scope, provides.clone(), &signer);
         let record = Record { build, enabled: true, previous: None };
         if request.dry_run {
             self.refuse_collisions(&name, scope, &provides)?;
             let library = store.library(&record.build);
-            let plugin = Installed { name, scope, record: Ok(record), library, status: Status::Enabled };
+            let signer = signer.signed_by();
+            let plugin =
+                Installed { name, scope, record: Ok(record), library, status: Status::Enabled, signer };
             return Ok(Outcome { plugin, before: None, changes, done: Done::Installed, notes: Vec::new() });
         }
 
@@ -79,6 +92,9 @@ impl Plugins<'_> {
             }
             // Another process was faster, or the library in the store is not
             // whole; either way the bytes below are the ones that count.
+            Some(Ok(now)) if there.is_some_and(|there| there.build.signer != now.build.signer) => {
+                return Err(ManageError::ChangedMeanwhile { name });
+            }
             Some(Ok(there)) if there.build.sha256 == sha256 => {
                 if store.check(&there.build, &mut CheckedFiles::none()).is_ok() {
                     return Ok(Outcome::quiet(self.again(&name, scope)?, Done::AlreadyInstalled));
@@ -91,7 +107,7 @@ impl Plugins<'_> {
             Some(Err(_)) => return Err(ManageError::BadRecord { name }),
         };
         locked.keep(&sha256, staged)?;
-        self.trust(&name, sha256)?;
+        self.trust(&name, sha256, &signer.note)?;
         locked.commit()?;
 
         let mut notes = Vec::new();

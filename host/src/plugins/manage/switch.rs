@@ -92,6 +92,7 @@ impl Plugins<'_> {
             return Err(ManageError::Incompatible { name: installed.name.clone(), reason });
         }
         Self::check_stored(&store, installed, build)?;
+        self.refuse_bad_signer(&store, installed, build)?;
         let library = store.library(build);
         let contribution =
             Self::try_out(&installed.name, installed.scope, &library, build.sha256, &build.needs)?;
@@ -100,7 +101,7 @@ impl Plugins<'_> {
     }
 
     /// Puts a new record in the place of the one that was looked at.
-    fn replace(&self, installed: &Installed, new: Record) -> Result<(), ManageError> {
+    pub(super) fn replace(&self, installed: &Installed, new: Record) -> Result<(), ManageError> {
         let store = self.store(installed.scope)?;
         let mut locked = store.lock()?;
         if new.enabled {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Done, ManageError, Outcome, Plugins, bundled, record};
+use super::{AcceptKey, Done, ManageError, Outcome, Plugins, bundled, record};
 use crate::catalog::Scope;
 use crate::plugins::changes::Changes;
 use crate::plugins::lockfile::Record;
@@ -21,6 +21,8 @@ pub struct UpdateRequest {
     pub from: Option<PathBuf>,
     /// Whether a lower version is meant.
     pub allow_downgrade: bool,
+    /// Whose signature to accept.
+    pub accept_key: Option<AcceptKey>,
     /// Whether to do everything but the change.
     pub dry_run: bool,
 }
@@ -46,6 +48,8 @@ impl Plugins<'_> {
         // Several may be updated at once, so the error says which one it is about.
         let no_update = |error| ManageError::NoUpdate { name: name.clone(), error };
         let source = source.map_err(no_update)?;
+        let accepted = request.accept_key.as_ref();
+        self.refuse_unsigned_folder(&source, Some(&installed), accepted)?;
         let mut fetched = self.fetch(&source).map_err(|error| match error {
             ManageError::Source(error) => no_update(error),
             error => error,
@@ -54,6 +58,7 @@ impl Plugins<'_> {
         if about.name != *name {
             return Err(ManageError::Renamed { name: name.clone(), found: about.name.clone() });
         }
+        let signer = self.decide_signer(&fetched, scope, Some(&old.build), accepted)?;
         if about.version < old.build.version && !request.allow_downgrade {
             return Err(ManageError::Downgrade {
                 name: name.clone(),
@@ -70,14 +75,20 @@ impl Plugins<'_> {
         let is_whole = is_whole && is_previous_whole;
         let source_is_same = self.source_path(&installed).as_deref() == Some(source.path());
         if is_same && is_whole && (source_is_same || request.dry_run) {
-            return Ok(Outcome::quiet(installed, Done::UpToDate));
+            if request.dry_run {
+                return Ok(Outcome::quiet(installed, Done::UpToDate));
+            }
+            let note = self.record_signer(&installed, &signer)?;
+            let mut outcome = Outcome::quiet(self.again(name, scope)?, Done::UpToDate);
+            outcome.notes.extend(note);
+            return Ok(outcome);
         }
 
         fetched.keep_name_of([Some(&old.build), old.previous.as_ref()]);
         let (staged, contribution) = self.stage(&fetched, scope, request.dry_run)?;
         let provides = Provides::of(&contribution.layers);
         let changes = Changes::between(&old.build.provides, &provides, &bundled());
-        let build = self.build_of(&fetched, &source, scope, provides.clone());
+        let build = self.build_of(&fetched, &source, scope, provides.clone(), &signer);
         let done = if is_same && is_whole {
             Done::UpToDate
         } else if is_same {
@@ -93,6 +104,7 @@ impl Plugins<'_> {
             }
             let before = (!is_same).then(|| old.build.clone());
             let mut plugin = installed.clone();
+            plugin.signer = signer.signed_by();
             plugin.record = Ok(Record { build, enabled: old.enabled, previous: before.clone() });
             return Ok(Outcome { plugin, before, changes, done, notes: Vec::new() });
         }
@@ -103,7 +115,9 @@ impl Plugins<'_> {
         }
         // What was compared above must be what is replaced.
         match locked.lockfile.get(name) {
-            Some(Ok(there)) if there.build.sha256 == old.build.sha256 => {
+            Some(Ok(there))
+                if (there.build.sha256, &there.build.signer) == (old.build.sha256, &old.build.signer) =>
+            {
                 let kept = there.previous.clone().filter(|_| is_previous_whole);
                 let previous = if is_same { kept } else { Some(there.build.clone()) };
                 let enabled = there.enabled;
@@ -116,7 +130,7 @@ impl Plugins<'_> {
             _ => return Err(ManageError::ChangedMeanwhile { name: name.clone() }),
         }
         locked.keep(&fetched.inspection.sha256, staged)?;
-        self.trust(name, fetched.inspection.sha256)?;
+        self.trust(name, fetched.inspection.sha256, &signer.note)?;
         locked.commit()?;
         Ok(Outcome {
             plugin: self.again(name, scope)?,
