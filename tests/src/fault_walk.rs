@@ -273,7 +273,16 @@ fn what_counts(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
         is_of_use && !names.iter().any(|name| is_passing(name)) && !world.root().join(path).is_dir()
     };
     let files = everything.into_iter().filter(|(path, _)| counts(path));
-    files.filter_map(|(path, what)| counted(&path, what, &lists).map(|what| (path, what))).collect()
+    // Where the story's folder is differs from copy to copy.
+    let root = world.root().display().to_string();
+    let counted = |path: &Path, what| {
+        let what = counted(path, what, &lists)?;
+        Some(
+            String::from_utf8(what)
+                .map_or_else(|raw| raw.into_bytes(), |text| text.replace(&root, "").into()),
+        )
+    };
+    files.filter_map(|(path, what)| counted(&path, what).map(|what| (path, what))).collect()
 }
 
 /// What counts of a file. What is trusted or set aside is noted by digest, and

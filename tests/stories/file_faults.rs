@@ -163,3 +163,61 @@ fn notes_of_what_was_checked_cost_no_command_anything() {
     let names: Vec<_> = fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["checked-files.json"]);
 }
+
+#[test]
+fn trusting_what_a_project_brings() {
+    let mut world = world_with_another_plugin();
+    world.install_actor(1, "type=a");
+    world.write(&world.local().join("types.json"), r#"{"writer": {"tool_permission": {"bash": "allow"}}}"#);
+    world.become_user("newcomer");
+    survives_faults_at_every_step(&world, &of_plugins(&["trust", "--yes"]));
+    survives_faults_at_every_step(&world, &of_plugins(&["plugins", "trust", "actor-01"]));
+    world.ok(&["trust", "--yes"]);
+    survives_faults_at_every_step(&world, &of_plugins(&["trust", "remove", "actor-01"]));
+    survives_faults_at_every_step(&world, &of_plugins(&["trust", "remove"]));
+}
+
+#[test]
+fn trusting_and_revoking_a_key() {
+    const KEY: &str = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+    let world = world_with_another_plugin();
+    let (trust, revoke) = (["plugins", "keys", "trust", KEY], ["plugins", "keys", "revoke", KEY]);
+    survives_faults_at_every_step(&world, &of_plugins(&trust));
+    world.ok(&trust);
+    survives_faults_at_every_step(&world, &of_plugins(&revoke));
+}
+
+#[test]
+fn a_plugin_that_crashes_is_set_aside_or_will_be() {
+    let mut world = world_with_another_plugin();
+    world.install_actor(1, "type=a");
+    world.tell(1, "abort");
+    let steps = world.path("steps");
+    for what in ["kill", "kill-after", "full+", "denied"] {
+        for step in 1.. {
+            let _ = fs::remove_file(&steps);
+            let place = world.copied();
+            let mut list = place.command(&["type", "list", "--json"]);
+            list.env("REPLIO_TEST_FILE_FAULT", format!("{step}:{what}"));
+            let output = list.env("REPLIO_TEST_FILE_STEPS", &steps).output().unwrap();
+            if !what.starts_with("kill") {
+                assert_eq!(output.status.code(), Some(0), "{what} at {step}: {output:?}");
+                let said = String::from_utf8_lossy(&output.stdout);
+                assert!(
+                    said.contains("\"other\"") && said.contains("plugin-crashed"),
+                    "{what} at {step}: {said}"
+                );
+            }
+            let (types, codes) = place.types();
+            assert_eq!(types, ["other"], "{what} at {step}");
+            assert!(
+                codes == ["plugin-crashed"] || codes == ["plugin-quarantined"],
+                "{what} at {step}: {codes:?}"
+            );
+            assert_eq!(place.standing()[0], "actor-01 local quarantined", "{what} at {step}");
+            if fs::read_to_string(&steps).map_or(0, |steps| steps.lines().count()) < step {
+                break;
+            }
+        }
+    }
+}
