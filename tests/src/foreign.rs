@@ -12,6 +12,7 @@ mod lock;
 mod names;
 mod report;
 mod runner_words;
+mod signature;
 mod skill_file;
 mod terminal;
 
@@ -22,6 +23,7 @@ pub use lock::plugins_lock;
 pub use names::{entry_name, plugin_name};
 pub use report::report;
 pub use runner_words::runner_words;
+pub use signature::{signature, signer_key};
 pub use skill_file::skill_file;
 pub use terminal::terminal_escape;
 
@@ -29,7 +31,7 @@ pub use terminal::terminal_escape;
 pub type Target = fn(&[u8]);
 
 /// Each target under its name, which is that of its folders in `tests/fuzz`.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("entry_name", entry_name),
     ("library", library),
     ("manifest", manifest),
@@ -38,6 +40,8 @@ pub const TARGETS: [(&str, Target); 13] = [
     ("quarantine_json", quarantine_json),
     ("report", report),
     ("runner_words", runner_words),
+    ("signature", signature),
+    ("signer_key", signer_key),
     ("skill_file", skill_file),
     ("teams_json", teams_json),
     ("terminal_escape", terminal_escape),

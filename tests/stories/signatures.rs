@@ -11,6 +11,9 @@ use replio::plugins::signature::SignerKey;
 use replio_tests::{Plugin, World, text, tree};
 use serde_json::{Value, json};
 
+mod keys;
+mod requirements;
+
 /// Someone who signs.
 struct Author {
     pair: KeyPair,
@@ -88,12 +91,6 @@ fn signer(world: &World) -> Value {
 
 fn lock(world: &World) -> Value {
     serde_json::from_str(&fs::read_to_string(world.local().join("plugins/plugins.lock")).unwrap()).unwrap()
-}
-
-fn change_lock(world: &World, change: impl FnOnce(&mut Value)) {
-    let mut document = lock(world);
-    change(&mut document["plugins"]["actor-01"]);
-    world.write(&world.local().join("plugins/plugins.lock"), document.to_string());
 }
 
 /// All that counts of what is installed and trusted.
@@ -249,27 +246,6 @@ fn an_update_by_another_signer_or_by_none_is_refused_until_it_is_accepted() {
 }
 
 #[test]
-fn what_accept_key_takes() {
-    let mut world = World::new();
-    world.tell(1, "type=a");
-    let author = Author::new();
-    let one = unsigned(&world, "1.0.0");
-    assert_eq!(code(&world, &install(&one, &["--accept-key", &author.key()])), "signer-missing");
-    let secret = author.pair.sk.to_box(None).unwrap().to_string();
-    let line = secret.lines().nth(1).unwrap();
-    let (key_file, large) = (world.path("secret.key"), world.path("large.pub"));
-    world.write(&key_file, &secret);
-    world.write(&large, "x".repeat(1 << 20));
-    for bad in ["RWnope", "", "/dev/zero", text(&large), text(&world.path("no.pub")), text(&key_file), line] {
-        let refused = world.run(&install(&one, &["--accept-key", bad]));
-        assert_eq!(code(&world, &install(&one, &["--accept-key", bad])), "bad-key", "{bad}");
-        assert!(!refused.stderr.contains(&line[..20]), "{refused}");
-    }
-    assert_eq!(world.run(&["plugins", "update", "--accept-key", "none"]).code, 2);
-    world.ok(&install(&one, &["--accept-key", "none"]));
-}
-
-#[test]
 fn what_is_installed_unsigned_becomes_signed_by_a_key_that_counts() {
     let mut world = World::new();
     world.tell(1, "type=a");
@@ -322,243 +298,6 @@ fn an_old_signed_version_does_not_pass_for_a_new_one() {
     fs::copy(beside(&two), beside(&three)).unwrap();
     assert_eq!(code(&world, &update(&three, &["--allow-downgrade"])), "signature-bad");
     assert_eq!(world.json(&["plugins", "list"])["plugins"][0]["version"], "2.0.0");
-}
-
-#[test]
-fn nothing_that_a_revoked_key_signed_is_taken_or_run() {
-    let mut world = World::new();
-    world.tell(1, "type=a");
-    world.tell(2, "type=b");
-    let (author, other) = (Author::new(), Author::new());
-    let one = signed(&world, "1.0.0", &author);
-    world.ok(&install(&one, &["--accept-key", &author.key()]));
-    world.ok(&["plugins", "install", text(&world.actor(2))]);
-    let id = author.id();
-    let story = [
-        world.run(&["plugins", "keys", "revoke", &id]),
-        world.run(&["plugins", "list"]),
-        world.run(&["type", "list", "of-an-actor"]),
-        world.run(&["plugins", "verify"]),
-        world.run(&["plugins", "enable", "actor-01"]),
-        world.run(&update(&signed(&world, "2.0.0", &author), &[])),
-        world.run(&["plugins", "keys"]),
-    ];
-    let story = story.map(|ran| ran.to_string()).join("\n");
-    insta::assert_snapshot!(story.replace(&author.key(), "[key]").replace(&id, "[id]"));
-    assert_eq!(world.standing(), ["actor-01 local broken", "actor-02 local enabled"]);
-    assert_eq!(code(&world, &update(&one, &["--accept-key", &author.key()])), "signer-revoked");
-
-    let session = world.run_with_input(&[], &format!("/plugins keys trust {}\n/type list of-an-actor\n/plugins keys revoke {id}\n/type list of-an-actor\n", author.key()));
-    assert_eq!(session.stdout.matches("plugin actor-01").count(), 1, "{session}");
-
-    // The help's ways out, each of them.
-    let two = world.actor_version(1, "2.0.0");
-    other.sign(&two, "actor-01 2.0.0");
-    world.ok(&["plugins", "keys", "trust", &author.key()]);
-    assert_eq!(world.types().0, ["a", "b"]);
-    world.ok(&["plugins", "keys", "revoke", &author.key()]);
-    world.ok(&update(&two, &["--accept-key", &other.key()]));
-    assert_eq!(world.types().0, ["a", "b"]);
-    assert_eq!(code(&world, &["plugins", "rollback", "actor-01"]), "signer-revoked");
-    world.ok(&["plugins", "verify"]);
-    world.ok(&["plugins", "uninstall", "actor-01"]);
-    assert_eq!(code(&world, &install(&one, &[])), "signer-revoked");
-}
-
-#[test]
-fn keys_are_listed_trusted_and_revoked() {
-    let world = World::new();
-    assert_eq!(world.json(&["plugins", "keys", "list"]), json!({ "keys": [] }));
-    let (author, other) = (Author::new(), Author::new());
-    let public = world.project().join("other.pub");
-    world.write(&public, other.pair.pk.to_box().unwrap().to_string());
-    world.ok(&install(&signed(&world, "1.0.0", &author), &["--accept-key", &author.key()]));
-    let trusted = world.json(&["plugins", "keys", "trust", "other.pub"]);
-    let row = |author: &Author, standing: &str, plugins: Value| json!({"id": author.id(), "key": author.key(), "standing": standing, "plugins": plugins});
-    assert_eq!(trusted, json!({ "keys": [row(&other, "trusted", json!([]))] }));
-    let revoked = world.json(&["plugins", "keys", "revoke", &author.id().to_lowercase()]);
-    assert_eq!(revoked, json!({ "keys": [row(&author, "revoked", json!(["actor-01"]))] }));
-    let mut expected = [row(&author, "revoked", json!(["actor-01"])), row(&other, "trusted", json!([]))];
-    expected.sort_by_key(|row| row["key"].as_str().unwrap().to_owned());
-    assert_eq!(world.json(&["plugins", "keys"])["keys"], json!(expected));
-
-    // One that was never heard of is noted; its number alone says nothing.
-    let stranger = Author::new();
-    assert_eq!(code(&world, &["plugins", "keys", "revoke", &stranger.id()]), "bad-key");
-    world.ok(&["plugins", "keys", "revoke", &stranger.key()]);
-    world.ok(&["plugins", "keys", "trust", &Author::posing_as(&stranger).key()]);
-    assert_eq!(code(&world, &["plugins", "keys", "revoke", &stranger.id()]), "bad-key");
-}
-
-#[test]
-fn a_key_that_took_anothers_number_is_none_of_its_own() {
-    let mut world = World::new();
-    world.tell(1, "type=a");
-    let author = Author::new();
-    let poser = Author::posing_as(&author);
-    assert_eq!((author.id(), author.key() == poser.key()), (poser.id(), false));
-    world.ok(&["plugins", "keys", "trust", &author.key()]);
-    let one = signed(&world, "1.0.0", &poser);
-    assert_eq!(code(&world, &install(&one, &[])), "signature-bad");
-    assert_eq!(code(&world, &install(&one, &["--accept-key", &author.key()])), "signature-bad");
-    world.ok(&install(&signed(&world, "1.0.0", &author), &[]));
-    assert_eq!(code(&world, &update(&signed(&world, "2.0.0", &poser), &[])), "signature-bad");
-    assert_eq!(
-        code(&world, &update(&signed(&world, "2.0.0", &poser), &["--accept-key", &author.key()])),
-        "signature-bad"
-    );
-    world.ok(&["plugins", "keys", "trust", &poser.key()]);
-    assert_eq!(code(&world, &update(&signed(&world, "2.0.0", &poser), &[])), "signer-changed");
-    world.ok(&update(&signed(&world, "2.0.0", &poser), &["--accept-key", &poser.key()]));
-    assert_eq!(signer(&world), poser.key());
-}
-
-#[test]
-fn where_a_signature_is_required_nothing_goes_without() {
-    let mut world = World::new();
-    world.tell(1, "type=a");
-    let author = Author::new();
-    let (one, two) = (unsigned(&world, "1.0.0"), unsigned(&world, "2.0.0"));
-    world.ok(&install(&one, &[]));
-    world.ok(&update(&two, &[]));
-    world.ok(&["plugins", "disable", "actor-01"]);
-    let config = world.global().join("config.json");
-    let folder = world.path("crate");
-    Plugin::with_hooks("built", "", "", "").write_to(&folder);
-    world.write(&folder.join("build.rs"), "fn main() { panic!(\"it was built\") }");
-    let other = world.actor(2);
-    let required =
-        |world: &World, arguments: &[&str]| assert_eq!(code(world, arguments), "signature-required");
-    for (file, text) in [
-        (&config, r#"{"require_signature": true}"#),
-        (&world.local().join("config.json"), r#"{"require_signature": "yes"}"#),
-    ] {
-        world.write(&config, r#"{"require_signature": false}"#);
-        world.write(file, text);
-        let before = all(&world);
-        required(&world, &install(&other, &[]));
-        required(&world, &install(&other, &["--accept-key", "none"]));
-        required(&world, &install(&folder, &[]));
-        required(&world, &["plugins", "enable", "actor-01"]);
-        required(&world, &["plugins", "rollback", "actor-01"]);
-        required(&world, &update(&unsigned(&world, "3.0.0"), &[]));
-        required(&world, &update(&folder, &[]));
-        assert!(all(&world) == before, "nothing was changed");
-    }
-    // A project can't take it back.
-    world.write(&config, r#"{"require_signature": true}"#);
-    world.write(&world.local().join("config.json"), r#"{"require_signature": false}"#);
-    required(&world, &["plugins", "enable", "actor-01"]);
-
-    world.ok(&["plugins", "keys", "trust", &author.key()]);
-    world.ok(&update(&signed(&world, "3.0.0", &author), &[]));
-    world.ok(&["plugins", "enable", "actor-01"]);
-    assert_eq!(world.types().0, ["a"]);
-    // A file that can't be read may require it.
-    world.write(&config, "{");
-    let refused = world.error(&install(&other, &[]));
-    assert!(refused["file"].as_str().unwrap().ends_with("config.json"), "{refused}");
-}
-
-#[test]
-fn what_a_project_says_of_signers_is_only_what_it_says() {
-    let mut world = World::new();
-    world.tell(1, "type=a");
-    let (author, attacker) = (Author::new(), Author::new());
-    let one = signed(&world, "1.0.0", &author);
-    world.ok(&install(&one, &["--accept-key", &author.key()]));
-    let two = unsigned(&world, "2.0.0");
-
-    // The list no longer speaks of a signer.
-    let original = lock(&world);
-    let restore =
-        |world: &World| change_lock(world, |record| *record = original["plugins"]["actor-01"].clone());
-    change_lock(&world, |record| {
-        record.as_object_mut().unwrap().retain(|key, _| key != "signer" && key != "signature");
-    });
-    assert_eq!(code(&world, &update(&two, &[])), "signer-missing");
-    assert_eq!(signer(&world), author.key());
-
-    // It speaks of another, who has really signed what is installed.
-    let forged = attacker.signature(&fs::read(&one).unwrap(), "actor-01 1.0.0");
-    let by_attacker = |record: &mut Value| {
-        record["signer"] = attacker.key().into();
-        record["signature"] = forged.clone().into();
-    };
-    change_lock(&world, by_attacker);
-    attacker.sign(&two, "actor-01 2.0.0");
-    assert_eq!(code(&world, &update(&two, &[])), "signer-changed");
-    assert_eq!(signer(&world), author.key());
-
-    // Someone else has the project: nothing is noted, and nobody is known.
-    let visitor = world.path("visitor");
-    fs::create_dir(&visitor).unwrap();
-    world.set("REPLIO_HOME", text(&visitor));
-    assert_eq!(world.standing(), ["actor-01 local untrusted"]);
-    assert_eq!(signer(&world), attacker.key(), "it has really signed it");
-    assert_eq!(world.json(&["plugins", "keys"]), json!({ "keys": [] }));
-    world.ok(&install(&one, &["--accept-key", &author.key()]));
-    assert_eq!(signer(&world), author.key());
-
-    // The signature is not one of these bytes.
-    world.set("REPLIO_HOME", text(&world.path("another")));
-    change_lock(&world, |record| {
-        record["signer"] = author.key().into();
-        record["signature"] = author.signature(b"other bytes", "actor-01 1.0.0").into();
-    });
-    let (list, show) = (world.run(&["plugins", "list"]), world.run(&["plugins", "show", "actor-01"]));
-    assert!(list.stdout.contains("not verified") && !list.stdout.contains(&author.id()), "{list}");
-    assert!(show.stdout.contains("not verified"), "{show}");
-    assert_eq!(signer(&world), Value::Null);
-    assert_eq!(code(&world, &["plugins", "verify", "actor-01"]), "signature-bad");
-    assert_eq!(world.run(&["plugins", "verify"]).code, 1);
-
-    // Damage does not make it unsigned.
-    restore(&world);
-    for (key, value) in [("signature", Value::Null), ("signature", "x".into()), ("signer", 7.into())] {
-        change_lock(&world, |record| record[key] = value.clone());
-        assert_eq!(world.standing(), ["actor-01 local broken"], "{key} {value}");
-        restore(&world);
-    }
-}
-
-#[test]
-fn a_signer_that_only_a_projects_list_knows_is_not_enough_where_one_is_required() {
-    let mut world = World::new();
-    world.tell(1, "type=a");
-    let author = Author::new();
-    let (one, two) = (signed(&world, "1.0.0", &author), signed(&world, "2.0.0", &author));
-    world.ok(&install(&one, &["--accept-key", &author.key()]));
-    world.set("REPLIO_HOME", text(&world.path("visitor")));
-    world.ok(&install(&one, &[]));
-    world.ok(&update(&two, &[]));
-    world.write(&world.path("visitor/config.json"), r#"{"require_signature": true}"#);
-    for arguments in
-        [&["plugins", "enable", "actor-01"][..], &["plugins", "rollback", "actor-01"], &["plugins", "update"]]
-    {
-        let ran = world.run(&[arguments, &["--json"]].concat());
-        assert!(ran.code == 1 && ran.stdout.contains("signature-required"), "{ran}");
-    }
-    world.ok(&["plugins", "update", "actor-01", "--accept-key", &author.key()]);
-    world.ok(&["plugins", "enable", "actor-01"]);
-}
-
-#[test]
-fn a_stored_library_that_was_signed_by_nobody_as_recorded_is_not_switched_on() {
-    let mut world = World::new();
-    world.tell(1, "type=a");
-    let author = Author::new();
-    world.ok(&install(&signed(&world, "1.0.0", &author), &["--accept-key", &author.key()]));
-    world.ok(&["plugins", "disable", "actor-01"]);
-    change_lock(&world, |record| {
-        record["signature"] = author.signature(b"other bytes", "actor-01 1.0.0").into();
-    });
-    assert_eq!(code(&world, &["plugins", "enable", "actor-01"]), "signature-bad");
-    assert_eq!(code(&world, &["plugins", "verify", "actor-01"]), "signature-bad");
-    // What the help says.
-    world.ok(&["plugins", "update", "actor-01"]);
-    world.ok(&["plugins", "verify"]);
-    world.ok(&["plugins", "enable", "actor-01"]);
 }
 
 #[test]

@@ -201,11 +201,15 @@ impl TrustChange {
             // Noting who signed a library is not trusting it.
             Self::Signer { sha256, signer } => {
                 let plugins = document.get_mut("plugins").and_then(Value::as_object_mut);
-                let plugin = plugins.and_then(|plugins| plugins.get_mut(&sha256.to_string()));
-                let Some(plugin) = plugin.and_then(Value::as_object_mut) else { return };
-                match signer {
-                    Some(key) => drop(plugin.insert("signer".into(), key.to_string().into())),
-                    None => drop(plugin.shift_remove("signer")),
+                for (digest, plugin) in plugins.into_iter().flatten() {
+                    let Some(plugin) = plugin.as_object_mut().filter(|_| digest.parse() == Ok(*sha256))
+                    else {
+                        continue;
+                    };
+                    match signer {
+                        Some(key) => drop(plugin.insert("signer".into(), key.to_string().into())),
+                        None => drop(plugin.shift_remove("signer")),
+                    }
                 }
             }
             Self::File { sha256, path } => {

@@ -4,8 +4,12 @@ use replio::names::PluginName;
 use replio::plugins::digest::Digest;
 use replio::plugins::quarantine::{Quarantine, Verdict};
 use replio::plugins::run::{Fault, FaultKind};
+use replio::plugins::signature::SignerKey;
 use replio::plugins::trust::{KeyTrust, Trust, TrustChange};
 use serde_json::{Map, Value};
+
+/// The key of someone who signs.
+const SIGNER: &str = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
 
 /// The whole file.
 ///
@@ -45,6 +49,17 @@ pub fn trust_json(bytes: &[u8]) {
         let without = changed(TrustChange::ForgetFile(sha256));
         assert!(!without.has_file(&sha256));
         assert_eq!(without.has_plugin(&sha256), trust.has_plugin(&sha256));
+    }
+    let signer: SignerKey = SIGNER.parse().expect("a key");
+    for sha256 in digests(text).into_iter().chain([new]) {
+        let noted = changed(TrustChange::Signer { sha256, signer: Some(signer.clone()) });
+        assert_eq!(noted.has_plugin(&sha256), trust.has_plugin(&sha256));
+        assert!(noted.signer(&sha256).is_none_or(|noted| *noted == signer));
+        let unsigned = changed(TrustChange::Signer { sha256, signer: None });
+        assert_eq!(
+            (unsigned.signer(&sha256), unsigned.has_plugin(&sha256)),
+            (None, trust.has_plugin(&sha256))
+        );
     }
     for (key, _) in trust.keys().chain([("RWnew", KeyTrust::Trusted)]) {
         for trust in [KeyTrust::Trusted, KeyTrust::Revoked] {
