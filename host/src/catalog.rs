@@ -59,7 +59,7 @@ mod teams;
 mod types;
 
 pub use bounded::LARGEST_FILE;
-pub use document::{decode_text, parse_document, read_document, read_text};
+pub use document::{decode_text, parse_document, position_of_key, read_document, read_text};
 pub use edit::{EditError, remove_entry, set_entry};
 pub use entry::Entry;
 pub use folder::{path_in, read_folder};

@@ -1,7 +1,7 @@
 //! The replio host. Floors, and nothing imports upwards:
 //!
 //! 1. [`names`], [`diagnostic`], [`files`], [`paths`], [`output`]
-//! 2. [`catalog`]: layers of types, skills and teams, merged
+//! 2. [`catalog`]: layers of types, skills and teams, merged; [`config`]: settings
 //! 3. [`plugins`]: what native plugins add to it
 //! 4. [`app`]: all of it put together, for one command
 //! 5. [`commands`]: the command line
@@ -15,6 +15,7 @@
 pub mod app;
 pub mod catalog;
 pub mod commands;
+pub mod config;
 pub mod diagnostic;
 pub mod files;
 pub mod names;

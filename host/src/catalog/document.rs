@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{bounded, parse};
+use super::position::position_of;
+use super::scan::{self, Step};
+use super::{Position, bounded, parse};
 use crate::diagnostic::Diagnostic;
 
 /// The JSON document in a file; `None` when there is no file.
@@ -48,4 +50,11 @@ pub fn decode_text(bytes: Vec<u8>) -> Result<String, Diagnostic> {
 /// As [`read_document`], without the file.
 pub fn parse_document(text: &str) -> Result<Value, Diagnostic> {
     parse::parse(text)
+}
+
+/// Where in the text of a document a key stands: `["tool_permission", "bash"]`.
+/// As far along as the path exists.
+pub fn position_of_key(text: &str, path: &[&str]) -> Position {
+    let steps: Vec<Step> = path.iter().map(|key| Step::Key((*key).to_owned())).collect();
+    position_of(text.as_bytes(), scan::locate(text, scan::skip_space(text, 0), &steps, true))
 }
