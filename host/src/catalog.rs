@@ -17,7 +17,8 @@
 //! - Show: [`Resolved::list_json`], [`Resolved::show_json`],
 //!   [`fields`](Resolved::fields), [`categories`](Resolved::categories).
 //! - Use: [`Resolved::agent_type`], [`skill`](Resolved::skill),
-//!   [`team`](Resolved::team), [`resolved_prompt`], [`loosened`].
+//!   [`team`](Resolved::team), [`resolved_prompt`], [`loosened`],
+//!   [`loosened_types`].
 //!
 //! A `null` resets a field: its value is the default, and its origin is the
 //! layer that reset it. A field that nobody sets has no origin.
@@ -44,6 +45,7 @@ mod folder;
 mod json;
 mod kind;
 mod layer;
+mod loosening;
 mod merge;
 mod origin;
 mod parse;
@@ -65,6 +67,7 @@ pub use entry::Entry;
 pub use folder::{path_in, read_folder};
 pub use kind::Kind;
 pub use layer::Layer;
+pub use loosening::{LoosenedType, loosened_types};
 pub use merge::{Stack, Unknown};
 pub use origin::Origin;
 pub use permission::{Action, Category, Loosened, UnknownWord, loosened};

@@ -141,6 +141,11 @@ impl Permission {
         }
     }
 
+    /// Whether it says anything at all.
+    pub(super) fn says_anything(self) -> bool {
+        self != Self::Whole(Said::Nothing)
+    }
+
     /// Whether it names this category.
     pub(super) fn names(self, category: Category) -> bool {
         matches!(self, Self::Each(each) if each[category as usize] != Said::Nothing)

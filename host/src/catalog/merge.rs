@@ -214,7 +214,7 @@ impl Stack {
 pub(super) type Contribution<'s> = (&'s Layer, &'s Entry);
 
 /// Leaves out what loses a collision.
-fn without_collisions(mut found: Vec<Contribution<'_>>) -> Vec<Contribution<'_>> {
+pub(super) fn without_collisions(mut found: Vec<Contribution<'_>>) -> Vec<Contribution<'_>> {
     if let Some(winner) = collision(&found) {
         let winner = found[winner].0.origin.clone();
         found.retain(|(layer, _)| layer.origin.plugin().is_none() || layer.origin == winner);

@@ -126,6 +126,15 @@ impl Place {
         }
     }
 
+    /// The whole text that it stands in, without a byte-order mark; `None` for
+    /// what is no part of a JSON text.
+    pub fn text(&self) -> Option<&str> {
+        match &self.0 {
+            Where::Member { source, .. } => Some(&source.text),
+            Where::Nowhere | Where::File(_) => None,
+        }
+    }
+
     /// Where the entry begins: its key, or the element of a list.
     pub fn position(&self) -> Option<Position> {
         match &self.0 {

@@ -2,6 +2,7 @@
 
 mod editing;
 mod edits_by_chance;
+mod loosening;
 mod merging;
 mod merging_by_chance;
 mod prompts;
