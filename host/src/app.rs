@@ -4,13 +4,14 @@
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
-use crate::catalog::{Kind, Scope, Stack, read_bundled, read_folder};
+use crate::catalog::{Kind, Layer, Scope, Stack, read_bundled, read_folder};
 use crate::diagnostic::Diagnostic;
 use crate::output::Output;
 use crate::paths::Places;
 use crate::plugins::layer::PluginLayer;
 use crate::plugins::status::Grounds;
 use crate::plugins::store::Store;
+use crate::project;
 
 /// What one command works with.
 #[derive(Debug)]
@@ -104,12 +105,22 @@ impl App {
                 let Some(folder) = self.places.folder(scope) else { continue };
                 let (layer, diagnostics) = read_folder(&folder, kind, scope);
                 self.warn(diagnostics);
+                if scope == Scope::Local {
+                    self.warn(project::untrusted_permissions(&layer, &layers, self.places.global()));
+                }
                 layers.push(layer);
             }
             let stack = Stack::new(kind, layers);
             self.warn(stack.collisions());
             stack
         })
+    }
+
+    /// Warns of what the project's types make less strict, where their layer is
+    /// this one now.
+    pub fn warn_of_untrusted_permissions(&self, local: &Layer) {
+        let below = self.stack(local.kind).layers().iter().filter(|layer| layer.origin < local.origin);
+        self.warn(project::untrusted_permissions(local, below, self.places.global()));
     }
 
     /// Notes warnings for the end of the command; the same one only once.

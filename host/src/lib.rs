@@ -3,7 +3,8 @@
 //! 1. [`names`], [`diagnostic`], [`files`], [`paths`], [`output`]
 //! 2. [`catalog`]: layers of types, skills and teams, merged; [`config`]: settings
 //! 3. [`plugins`]: what native plugins add to it
-//! 4. [`app`]: all of it put together, for one command
+//! 4. [`project`]: what a project brings that is not trusted;
+//!    [`app`]: all of it put together, for one command
 //! 5. [`commands`]: the command line
 //! 6. [`repl`]: the session, whose lines are commands
 //!
@@ -22,4 +23,5 @@ pub mod names;
 pub mod output;
 pub mod paths;
 pub mod plugins;
+pub mod project;
 pub mod repl;

@@ -17,6 +17,7 @@ use crate::plugins::status::Status;
 
 pub(super) mod edit;
 mod entry_file;
+mod kept_trust;
 pub(super) mod list;
 mod looser;
 pub(super) mod new;

@@ -125,6 +125,17 @@ itself first, with `replio plugins inspect`.")]
         #[command(flatten)]
         scope: ScopeArguments,
     },
+    /// Trust a plugin that came with this project, so that it is run
+    #[command(after_help = "Example:
+  replio plugins trust audit
+
+`replio trust` shows what a project brings, and trusts all of it once you agree.")]
+    Trust {
+        /// The plugin
+        name: String,
+        #[command(flatten)]
+        scope: ScopeArguments,
+    },
     /// Check that the stored libraries are what was installed
     Verify {
         /// The plugins; none is all of them
@@ -220,6 +231,9 @@ pub(super) fn run<'a>(arguments: &'a Arguments, app: &'a App) -> CommandResult<'
         }
         Verb::Disable { name, scope } => {
             Ok(Box::new(changed(app, one(plugins.disable(name, scope.scope()))?, false)))
+        }
+        Verb::Trust { name, scope } => {
+            Ok(Box::new(changed(app, one(plugins.trust_named(name, scope.scope()))?, false)))
         }
         Verb::Verify { names, scope } => {
             let verify = |name: &str, scope| one(plugins.verify(name, scope));

@@ -26,11 +26,13 @@ use crate::plugins::trust::{Trust, TrustChange};
 mod error;
 mod install;
 mod switch;
+mod trust;
 mod uninstall;
 mod update;
 
 pub use error::ManageError;
 pub use install::InstallRequest;
+pub use trust::Untrusted;
 pub use update::UpdateRequest;
 
 /// Which plugins there are, for those who change that.
@@ -79,6 +81,10 @@ pub enum Done {
     AlreadyDisabled,
     Uninstalled,
     Verified,
+    Trusted,
+    AlreadyTrusted,
+    /// It is the user's own, which nobody else can have brought.
+    NeverUntrusted,
 }
 
 impl<'a> Plugins<'a> {

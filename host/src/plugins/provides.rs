@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{Entry, Kind, Layer};
+use crate::catalog::{Entry, Kind, Layer, Origin};
 use crate::names::EntryName;
 use crate::plugins::digest::Digest;
 
@@ -73,6 +73,19 @@ impl Provides {
     pub fn names_json(&self) -> Value {
         let names = |kind| self.of_kind(kind).keys().map(EntryName::as_str).collect::<Vec<_>>();
         json!({ "types": names(Kind::Type), "skills": names(Kind::Skill), "teams": names(Kind::Team) })
+    }
+
+    /// What its types say about permissions, as a layer of this origin.
+    pub fn permissions(&self, origin: Origin) -> Layer {
+        let mut layer = Layer::new(Kind::Type, origin);
+        for (name, fields) in &self.types {
+            let permission = fields.get(PERMISSION).map(|value| (PERMISSION.to_owned(), value.clone()));
+            // What is no permission can't be said of a plugin that runs either.
+            if let Ok(entry) = Entry::new(Kind::Type, permission.into_iter().collect()) {
+                layer.insert(name.clone(), entry);
+            }
+        }
+        layer
     }
 
     /// The form in the lock file.

@@ -2,7 +2,7 @@
 //! signatures they trust. A plugin or file that came with a project counts for
 //! no more than it says here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -21,9 +21,18 @@ const FILE: GlobalFile = GlobalFile {
 /// What this user trusts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust {
-    plugins: BTreeSet<Digest>,
-    files: BTreeSet<Digest>,
+    plugins: BTreeMap<Digest, Note>,
+    files: BTreeMap<Digest, Note>,
     keys: BTreeMap<String, KeyTrust>,
+}
+
+/// What is written beside a digest, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Note {
+    /// The plugin's name, or the file's path.
+    pub label: String,
+    /// When it was trusted, as `2026-12-01T00:15:42Z`.
+    pub since: String,
 }
 
 /// What the user thinks of a key that signs plugins.
@@ -56,27 +65,43 @@ impl Trust {
     /// What is no digest or no known word trusts nothing.
     fn of(document: &Map<String, Value>) -> Self {
         let keys_of = |section: &str| document.get(section).and_then(Value::as_object).into_iter().flatten();
-        let digests = |section: &str| keys_of(section).filter_map(|(key, _)| key.parse().ok()).collect();
+        let notes = |section: &str, label: &str| {
+            let text = |note: &Value, key: &str| {
+                note.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+            };
+            let note = |note: &Value| Note { label: text(note, label), since: text(note, "since") };
+            keys_of(section).filter_map(|(key, value)| Some((key.parse().ok()?, note(value)))).collect()
+        };
         let key_trust = |value: &Value| match value.get("standing")?.as_str()? {
             "trusted" => Some(KeyTrust::Trusted),
             // What isn't understood must not become trust.
             _ => Some(KeyTrust::Revoked),
         };
         Self {
-            plugins: digests("plugins"),
-            files: digests("files"),
+            plugins: notes("plugins", "name"),
+            files: notes("files", "path"),
             keys: keys_of("keys").filter_map(|(key, value)| Some((key.clone(), key_trust(value)?))).collect(),
         }
     }
 
     /// Whether the user installed or trusted a library of this digest.
     pub fn has_plugin(&self, sha256: &Digest) -> bool {
-        self.plugins.contains(sha256)
+        self.plugins.contains_key(sha256)
     }
 
     /// Whether the user trusted a project's file of this content.
     pub fn has_file(&self, sha256: &Digest) -> bool {
-        self.files.contains(sha256)
+        self.files.contains_key(sha256)
+    }
+
+    /// The libraries that are trusted.
+    pub fn plugins(&self) -> impl Iterator<Item = (&Digest, &Note)> {
+        self.plugins.iter()
+    }
+
+    /// The contents of files that are trusted.
+    pub fn files(&self) -> impl Iterator<Item = (&Digest, &Note)> {
+        self.files.iter()
     }
 
     /// What the user thinks of a key, in the form in which it is written down.
@@ -200,6 +225,11 @@ mod tests {
         assert!(before.contains("\"theirs\": 7") && before.contains("no digest"), "{before}");
         Trust::change(folder.path(), &changes).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), before, "the same again changes nothing");
+
+        // A person may have written it with capitals.
+        let capitals = before.replace(&plugin.to_string(), &plugin.to_string().to_uppercase());
+        std::fs::write(&path, capitals).unwrap();
+        assert!(Trust::read(folder.path()).unwrap().has_plugin(&plugin));
 
         let back = [TrustChange::ForgetPlugin(plugin), TrustChange::ForgetFile(file), key(KeyTrust::Revoked)];
         Trust::change(folder.path(), &back).unwrap();

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::entry_file::EntryFile;
+use super::kept_trust::{Edit, KeptTrust};
 use super::looser::{in_words, json_of, looser};
 use super::remove::{override_it, scopes_with};
 use super::{
@@ -51,7 +52,15 @@ pub(in crate::commands) fn run<'a>(
     file.forget_warnings(app);
 
     let text_before = read_text(&file.path).ok();
-    open_editor(&file.path, app.output.json)?;
+    let text_then = text_before.as_ref().map(Option::as_deref);
+    let kept = text_then.and_then(|text| KeptTrust::before(app, &file, text, Edit::Anything));
+    let opened = open_editor(&file.path, app.output.json);
+    let text_after = read_text(&file.path).ok();
+    // What the editor wrote counts even where it failed afterwards.
+    if let (Some(kept), Some(Some(text))) = (&kept, &text_after) {
+        kept.note(text);
+    }
+    opened?;
 
     let (layer, faults) = file.read();
     if let Some(fault) = fault_that_counts(&file, &layer, &faults) {
@@ -60,7 +69,7 @@ pub(in crate::commands) fn run<'a>(
         let help = fault.help.as_ref().map_or(help.clone(), |first| format!("{first}; {help}"));
         return Err(fault.help(help));
     }
-    app.warn(faults);
+    file.warn_again(app, &layer, faults);
     let after = stack_of_one(stack, &file.name, Some(&layer));
     let mut looser_now = Vec::new();
     if let Ok(entry) = after.resolve(file.name.as_str()) {
@@ -70,7 +79,7 @@ pub(in crate::commands) fn run<'a>(
         looser_now = looser(&[&permission_before], &entry.permission());
     }
     let there = layer.get(file.name.as_str()).is_some();
-    let changed = text_before != read_text(&file.path).ok();
+    let changed = text_before != text_after;
     Ok(Box::new(Edited { line: file.line(&layer), file, changed, there, looser: looser_now }))
 }
 

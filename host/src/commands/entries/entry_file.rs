@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::kept_trust::{Edit, KeptTrust};
 use crate::app::App;
 use crate::catalog::{
     EditError, Kind, Layer, Scope, path_in, read_folder, read_text, remove_entry, set_entry,
@@ -43,14 +44,14 @@ impl EntryFile {
     ///
     /// # Errors
     /// The file can't be read, understood or written; it is then as it was.
-    pub(super) fn set(&self, fields: &[(&str, serde_json::Value)]) -> Result<bool, Diagnostic> {
+    pub(super) fn set(&self, app: &App, fields: &[(&str, serde_json::Value)]) -> Result<bool, Diagnostic> {
         let _lock = self.lock()?;
         let before = self.text()?;
         let after = set_entry(before.as_deref(), self.kind, &self.name, fields)
             .map_err(|error| self.refused(&error))?;
         let changed = before.as_deref() != Some(after.as_str());
         if changed {
-            files::write_whole(&self.path, after.as_bytes())?;
+            self.write(app, before.as_deref(), &after)?;
         }
         Ok(changed)
     }
@@ -77,7 +78,7 @@ impl EntryFile {
     ///
     /// # Errors
     /// The file can't be read, understood or written; it is then as it was.
-    pub(super) fn remove(&self) -> Result<bool, Diagnostic> {
+    pub(super) fn remove(&self, app: &App) -> Result<bool, Diagnostic> {
         let _lock = self.lock()?;
         if self.kind == Kind::Skill {
             let was_there = self.path.symlink_metadata().is_ok();
@@ -88,10 +89,19 @@ impl EntryFile {
         match remove_entry(&before, self.kind, &self.name).map_err(|error| self.refused(&error))? {
             None => Ok(false),
             Some(after) => {
-                files::write_whole(&self.path, after.as_bytes())?;
+                self.write(app, Some(&before), &after)?;
                 Ok(true)
             }
         }
+    }
+
+    /// Writes a changed text. What the user trusts is noted first: by itself it
+    /// changes nothing.
+    fn write(&self, app: &App, before: Option<&str>, after: &str) -> Result<(), Diagnostic> {
+        if let Some(kept) = KeptTrust::before(app, self, before, Edit::OneEntry) {
+            kept.note(after);
+        }
+        Ok(files::write_whole(&self.path, after.as_bytes())?)
     }
 
     fn text(&self) -> Result<Option<String>, Diagnostic> {
@@ -119,8 +129,16 @@ impl EntryFile {
     pub(super) fn read_again(&self, app: &App) -> Layer {
         let (layer, faults) = self.read();
         self.forget_warnings(app);
-        app.warn(faults);
+        self.warn_again(app, &layer, faults);
         layer
+    }
+
+    /// What is to be said about the file as it is now.
+    pub(super) fn warn_again(&self, app: &App, layer: &Layer, faults: Vec<Diagnostic>) {
+        app.warn(faults);
+        if self.scope == Scope::Local {
+            app.warn_of_untrusted_permissions(layer);
+        }
     }
 
     /// Forgets what was wrong with the file before it was changed.

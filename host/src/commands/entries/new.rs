@@ -64,7 +64,7 @@ pub(in crate::commands) fn run<'a>(
             file.write_skill(content.unwrap_or_default())?;
             true
         }
-        Kind::Type | Kind::Team => file.set(&fields)?,
+        Kind::Type | Kind::Team => file.set(app, &fields)?,
     };
 
     let layer = file.read_again(app);

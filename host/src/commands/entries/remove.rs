@@ -43,7 +43,7 @@ pub(in crate::commands) fn run<'a>(
     let file = EntryFile::find(app, kind, name, scope)?;
     let stack = app.stack(kind);
     let before = permission_up_to(stack, &file.name, |_| true);
-    if !file.remove()? {
+    if !file.remove(app)? {
         return Err(in_no_file(kind, &file.name, app));
     }
     let layer = file.read_again(app);

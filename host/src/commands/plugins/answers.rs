@@ -142,7 +142,12 @@ fn outcome_text(outcome: &Outcome, dry_run: bool, page: &mut Page) {
     page.line(headline(outcome, dry_run));
     let quiet = matches!(
         outcome.done,
-        Done::Verified | Done::AlreadyDisabled | Done::AlreadyEnabled | Done::UpToDate
+        Done::Verified
+            | Done::AlreadyDisabled
+            | Done::AlreadyEnabled
+            | Done::AlreadyTrusted
+            | Done::NeverUntrusted
+            | Done::UpToDate
     );
     if let (Ok(record), false) = (&outcome.plugin.record, quiet) {
         if let Some(before) = outcome.before.as_ref().filter(|_| outcome.done != Done::Uninstalled) {
@@ -199,6 +204,9 @@ fn headline(outcome: &Outcome, dry_run: bool) -> String {
         Done::Uninstalled => {
             format!("{} {name} {version} ({scope})", would("Uninstalled", "Would uninstall"))
         }
+        Done::Trusted => format!("Trusted {name} {version} ({scope})"),
+        Done::AlreadyTrusted => format!("{name} {version} ({scope}) is trusted already"),
+        Done::NeverUntrusted => format!("{name} {version} ({scope}) is your own, which is never untrusted"),
         Done::Verified => format!("{GOOD}whole{GOOD:#}: {name} {version} ({scope})"),
     }
 }

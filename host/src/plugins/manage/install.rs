@@ -47,7 +47,7 @@ impl Plugins<'_> {
             }
             if store.check(&record.build, &mut CheckedFiles::none()).is_ok() || request.dry_run {
                 let mut outcome = Outcome::quiet(self.again(&name, scope)?, Done::AlreadyInstalled);
-                if outcome.plugin.status == Status::Untrusted && !request.dry_run {
+                if self.refuse_untrusted(&outcome.plugin, &record.build).is_err() && !request.dry_run {
                     // It came with the project, and the user has named the file now.
                     self.trust(&name, sha256)?;
                     outcome.plugin = self.again(&name, scope)?;

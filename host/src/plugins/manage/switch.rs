@@ -46,10 +46,11 @@ impl Plugins<'_> {
         if !old.enabled {
             return Ok(Outcome::quiet(installed, Done::AlreadyDisabled));
         }
-        let changes = Changes::between(&old.build.provides, &Provides::default(), &bundled());
+        let brought = if installed.is_wanted() { old.build.provides.clone() } else { Provides::default() };
+        let changes = Changes::between(&brought, &Provides::default(), &bundled());
         self.replace(&installed, Record { enabled: false, ..old.clone() })?;
         let mut notes = self.left_alone(&installed);
-        if installed.scope == Scope::Local && self.has_global(name) {
+        if installed.is_wanted() && installed.scope == Scope::Local && self.has_global(name) {
             notes.push(format!("the global plugin {name} is no longer shadowed"));
         }
         let plugin = self.again(&installed.name, installed.scope)?;
@@ -67,6 +68,8 @@ impl Plugins<'_> {
         let Some(previous) = &old.previous else {
             return Err(ManageError::NoPrevious { name: installed.name.clone() });
         };
+        // One that is gone can't be trusted either.
+        Self::check_stored(&self.store(installed.scope)?, &installed, previous)?;
         let provides = self.try_stored(&installed, previous)?;
         let changes = Changes::between(&old.build.provides, &provides, &bundled());
         self.release(previous.sha256)?;

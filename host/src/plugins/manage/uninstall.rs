@@ -5,7 +5,7 @@ use super::{Done, ManageError, Outcome, Plugins, bundled};
 use crate::catalog::{Kind, Scope, read_folder};
 use crate::plugins::changes::Changes;
 use crate::plugins::provides::Provides;
-use crate::plugins::status::Installed;
+use crate::plugins::status::{Installed, Status};
 
 impl Plugins<'_> {
     /// Uninstalls a plugin with its files in the store.
@@ -15,12 +15,12 @@ impl Plugins<'_> {
     pub fn uninstall(&self, name: &str, scope: Option<Scope>, dry_run: bool) -> Result<Outcome, ManageError> {
         let installed = self.find(name, scope)?;
         let brought = match &installed.record {
-            Ok(record) if record.enabled => record.build.provides.clone(),
+            Ok(record) if installed.is_wanted() => record.build.provides.clone(),
             _ => Provides::default(),
         };
         let changes = Changes::between(&brought, &Provides::default(), &bundled());
         let mut notes = self.left_alone(&installed);
-        if installed.scope == Scope::Local && self.has_global(name) {
+        if installed.is_wanted() && installed.scope == Scope::Local && self.has_global(name) {
             notes.push(format!("the global plugin {name} is no longer shadowed"));
         }
         if !dry_run {
@@ -39,12 +39,16 @@ impl Plugins<'_> {
     /// what this plugin brings, and stand alone without it.
     pub(super) fn left_alone(&self, plugin: &Installed) -> Vec<String> {
         let Ok(record) = &plugin.record else { return Vec::new() };
+        if plugin.status == Status::Untrusted {
+            // None of it was ever there to be overridden.
+            return Vec::new();
+        }
         let (others, _) = self.installed();
         let has_other = |kind: Kind, name: &str| {
             let bundled = bundled().iter().any(|layer| layer.kind == kind && layer.get(name).is_some());
             let of_plugin = others.iter().any(|other| {
                 let is_other = (&other.name, other.scope) != (&plugin.name, plugin.scope);
-                let provides = other.record.as_ref().ok().filter(|record| record.enabled);
+                let provides = other.record.as_ref().ok().filter(|_| other.is_wanted());
                 let brings =
                     provides.is_some_and(|record| record.build.provides.of_kind(kind).contains_key(name));
                 is_other && brings
