@@ -18,6 +18,7 @@ mod entries;
 mod plugins;
 mod skill;
 mod team;
+mod trust;
 
 /// What a command returns: what it has to say, or why it could not be done.
 pub type CommandResult<'a> = Result<Box<dyn Answer + 'a>, Diagnostic>;
@@ -113,6 +114,8 @@ pub enum Command {
     /// Plugins: shared libraries that add types, skills and teams
     #[command(visible_alias = "plugin")]
     Plugins(plugins::Arguments),
+    /// What came with this project and waits for your trust
+    Trust(trust::Arguments),
     /// Print completions for a shell
     Completions(completions::Arguments),
 }
@@ -172,6 +175,7 @@ impl Command {
             Self::Skill(arguments) => skill::run(arguments, app),
             Self::Team(arguments) => team::run(arguments, app),
             Self::Plugins(arguments) => plugins::run(arguments, app),
+            Self::Trust(arguments) => trust::run(arguments, app),
             Self::Completions(arguments) => Ok(completions::run(arguments)),
         }
     }

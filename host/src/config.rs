@@ -40,13 +40,18 @@ pub struct Config {
     requires_signature: bool,
 }
 
+/// Where it is in the folder of a scope.
+pub fn path_in(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
 impl ConfigFile {
     /// The file in the folder of a scope; `None` where there is none.
     ///
     /// # Errors
     /// When it can't be read as a whole.
     pub fn read(folder: &Path) -> Result<Option<Self>, Diagnostic> {
-        let path = folder.join(FILE);
+        let path = path_in(folder);
         let damaged = |cause: Diagnostic| {
             let message = format!(
                 "{FILE} can't be used, so its settings are left out and plugins must be signed: {}",

@@ -14,6 +14,7 @@ use crate::diagnostic::Diagnostic;
 
 mod page;
 mod progress;
+mod question;
 
 pub use page::{Cell, Page};
 pub use progress::Progress;

@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalog::{Kind, Layer, LoosenedType, Origin, Scope, Stack, loosened_types};
-use crate::config::{Config, Matter};
+use crate::catalog::{self, Kind, Layer, LoosenedType, Origin, Scope, Stack, loosened_types, read_text};
+use crate::config::{self, Config, Matter};
 use crate::diagnostic::Diagnostic;
 use crate::paths::Places;
 use crate::plugins::digest::Digest;
@@ -83,15 +83,13 @@ impl Brought {
     }
 }
 
-/// The digests of the project's settings and types as they are now, which need
-/// not be trusted.
-pub fn files_now(places: &Places, types: &Stack) -> Vec<(PathBuf, Digest)> {
-    let config = Config::read(places).local.map(|file| (file.path.clone(), digest_of(file.text())));
-    let types = types.layer(&Origin::Local).and_then(|layer| {
-        let (_, entry) = layer.entries.first()?;
-        Some((layer.file.clone()?, digest_of(entry.place().text()?)))
-    });
-    config.into_iter().chain(types).collect()
+/// The project's settings and types by their content now, trusted or not.
+/// Without content, what can't be read.
+pub fn files_now(places: &Places) -> Vec<(PathBuf, Option<Digest>)> {
+    let Some(folder) = places.folder(Scope::Local) else { return Vec::new() };
+    let paths = [config::path_in(&folder), catalog::path_in(&folder, Kind::Type)];
+    let now = |path: &Path| read_text(path).ok().flatten().map(|text| digest_of(&text));
+    paths.into_iter().map(|path| (path.clone(), now(&path))).collect()
 }
 
 /// A file by its content. A byte-order mark says nothing.

@@ -19,6 +19,8 @@ pub struct World {
     environment: Vec<(String, String)>,
     kernel: Kernel,
     user: Option<u32>,
+    /// Whose home it is, as the name of a folder.
+    home: String,
 }
 
 /// What a run of `replio` came to.
@@ -47,7 +49,13 @@ impl World {
     /// When the system has no room for them.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the story");
-        let world = Self { folder, environment: Vec::new(), kernel: Kernel::default(), user: None };
+        let world = Self {
+            folder,
+            environment: Vec::new(),
+            kernel: Kernel::default(),
+            user: None,
+            home: "home".into(),
+        };
         for folder in [world.home(), world.project()] {
             fs::create_dir_all(folder).expect("the story's folders");
         }
@@ -164,6 +172,15 @@ impl World {
         self.environment.push((name.into(), value.into()));
     }
 
+    /// Goes on as somebody else would, whose home is empty at first.
+    ///
+    /// # Panics
+    /// When the system has no room for a home.
+    pub fn move_to_home_of(&mut self, name: &str) {
+        self.home = name.into();
+        fs::create_dir_all(self.home()).expect("a home for the user");
+    }
+
     /// The story's folder, in which home and project are.
     ///
     /// # Panics
@@ -174,7 +191,7 @@ impl World {
 
     /// The user's home.
     pub fn home(&self) -> PathBuf {
-        self.root().join("home")
+        self.root().join(&self.home)
     }
 
     /// The global folder, which is not made yet.

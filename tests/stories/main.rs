@@ -22,5 +22,6 @@ mod scopes;
 mod session;
 mod several_plugins;
 mod switching;
+mod trust;
 mod updates;
 mod wrong_files;

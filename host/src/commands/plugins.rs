@@ -15,7 +15,9 @@ mod answers;
 mod inspect;
 mod shown;
 
+pub(super) use answers::changes_lines;
 use answers::{List, One, Several};
+pub(super) use shown::plugin_json;
 
 /// The arguments of `replio plugins`.
 #[derive(Debug, Args)]

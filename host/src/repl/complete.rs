@@ -181,7 +181,7 @@ fn what(argument: &Arg, noun: Option<&str>) -> Option<Values> {
         ("TYPE", ..) => Some(Values::Entries(Kind::Type)),
         ("TAG", Some(kind), _) => Some(Values::Tags(kind)),
         ("NAME", Some(kind), _) => Some(Values::Entries(kind)),
-        ("NAME" | "NAMES", None, Some("plugins")) => Some(Values::Plugins),
+        ("NAME" | "NAMES", None, Some("plugins" | "trust")) => Some(Values::Plugins),
         _ => None,
     }
 }
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn commands_and_verbs_come_from_the_command_line() {
-        assert_eq!(after("/t"), (0, vec!["/type".into(), "/team".into()]));
+        assert_eq!(after("/t"), (0, vec!["/type".into(), "/team".into(), "/trust".into()]));
         assert_eq!(after("/he"), (0, vec!["/help".into()]));
         assert_eq!(
             after("/type "),
@@ -247,6 +247,8 @@ mod tests {
             ("/plugins install ", "Paths"),
             ("/plugins show ", "Plugins"),
             ("/plugins update a b ", "Plugins"),
+            ("/plugins trust ", "Plugins"),
+            ("/trust remove ", "Plugins"),
             ("/type list --path ", "Paths"),
         ] {
             assert_eq!(after(text).1, [expected], "{text}");

@@ -212,7 +212,6 @@ fn headline(outcome: &Outcome, dry_run: bool) -> String {
 }
 
 fn changes_text(outcome: &Outcome, page: &mut Page) {
-    let Changes { added, removed, changed, overrides, looser } = &outcome.changes;
     let speaks_of_all =
         matches!(outcome.done, Done::Installed | Done::Updated | Done::Reinstalled | Done::RolledBack);
     if outcome.changes.is_empty() && speaks_of_all {
@@ -223,6 +222,12 @@ fn changes_text(outcome: &Outcome, page: &mut Page) {
         };
         page.line(format!("  {DIM}{what}{DIM:#}"));
     }
+    changes_lines(&outcome.changes, page);
+}
+
+/// What is added, removed, changed, overridden and loosened, a line each.
+pub(in crate::commands) fn changes_lines(changes: &Changes, page: &mut Page) {
+    let Changes { added, removed, changed, overrides, looser } = changes;
     let bundled = Provides::of(&bundled());
     for (mark, style, changes) in [("+", GOOD, added), ("-", BAD, removed), ("~", CAUTION, changed)] {
         for change in changes {

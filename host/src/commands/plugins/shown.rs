@@ -112,7 +112,7 @@ fn needs(plugin: &Installed) -> String {
 }
 
 /// A plugin in JSON.
-pub(super) fn plugin_json(plugin: &Installed) -> Value {
+pub(in crate::commands) fn plugin_json(plugin: &Installed) -> Value {
     let build = plugin.record.as_ref().ok().map(|record| &record.build);
     json!({
         "name": plugin.name,

@@ -4,6 +4,7 @@
 
 use super::{Done, ManageError, Outcome, Plugins, bundled, record};
 use crate::catalog::Scope;
+use crate::diagnostic::Diagnostic;
 use crate::plugins::changes::Changes;
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::{self, About, Host, InspectError};
@@ -26,7 +27,7 @@ pub struct Untrusted {
     /// What else a person should know, a sentence each.
     pub notes: Vec<String>,
     /// Why it can't be trusted, if it can't.
-    pub refused: Option<ManageError>,
+    pub refused: Option<Diagnostic>,
     /// The libraries that are meant: the one in use, and the one before it.
     libraries: Vec<Digest>,
 }
@@ -72,7 +73,7 @@ impl Plugins<'_> {
         }
         let looked_at = self.look_at(installed, &record, libraries);
         if let Some(refused) = looked_at.refused {
-            return Err(refused);
+            return Err(refused.into());
         }
         Trust::change(self.places.global(), &looked_at.trusting().collect::<Vec<_>>())?;
         let plugin = self.again(&looked_at.plugin.name, Scope::Local)?;
@@ -109,6 +110,7 @@ impl Plugins<'_> {
             }
         };
         let refused = problem.or_else(|| self.refuse_collisions(name, Scope::Local, &provides).err());
+        let refused = refused.map(Diagnostic::from);
         let mut notes = Vec::new();
         if let Some(reason) = status::incompatibility(&record.build, &Host::this()) {
             notes.push(format!("it can't be loaded here: {reason}"));
