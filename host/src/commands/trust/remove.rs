@@ -27,13 +27,12 @@ pub(super) fn run<'a>(name: Option<&str>, app: &'a App) -> CommandResult<'a> {
     app.places.folder_for_writing(Scope::Local)?;
     let plugins = Plugins::new(&app.places, app.output);
     let trust = Trust::read(app.places.global())?;
-    let chosen: Vec<Installed> = match name {
-        Some(name) => vec![plugins.find(name, Some(Scope::Local)).map_err(Diagnostic::from)?],
-        None => {
-            let (installed, warnings) = plugins.installed();
-            app.warn(warnings);
-            installed.into_iter().filter(|plugin| plugin.scope == Scope::Local).collect()
-        }
+    let chosen: Vec<Installed> = if let Some(name) = name {
+        vec![plugins.find(name, Some(Scope::Local)).map_err(Diagnostic::from)?]
+    } else {
+        let (installed, warnings) = plugins.installed();
+        app.warn(warnings);
+        installed.into_iter().filter(|plugin| plugin.scope == Scope::Local).collect()
     };
     let mut changes = Vec::new();
     let mut removed = Removed { plugins: Vec::new(), files: Vec::new() };
