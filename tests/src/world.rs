@@ -173,7 +173,7 @@ impl World {
     ///
     /// # Panics
     /// When the system has no room for a home.
-    pub fn become_user(&mut self, name: &str) {
+    pub fn move_to_home_of(&mut self, name: &str) {
         self.home = name.into();
         fs::create_dir_all(self.home()).expect("a home for the user");
     }

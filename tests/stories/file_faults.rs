@@ -169,7 +169,7 @@ fn trusting_what_a_project_brings() {
     let mut world = world_with_another_plugin();
     world.install_actor(1, "type=a");
     world.write(&world.local().join("types.json"), r#"{"writer": {"tool_permission": {"bash": "allow"}}}"#);
-    world.become_user("newcomer");
+    world.move_to_home_of("newcomer");
     survives_faults_at_every_step(&world, &of_plugins(&["trust", "--yes"]));
     survives_faults_at_every_step(&world, &of_plugins(&["plugins", "trust", "actor-01"]));
     world.ok(&["trust", "--yes"]);

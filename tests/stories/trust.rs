@@ -32,7 +32,7 @@ fn cloned() -> World {
     world.install_actor(1, BRINGS);
     world.write(&world.local().join("types.json"), TYPES);
     world.write(&world.local().join("config.json"), CONFIG);
-    world.become_user("newcomer");
+    world.move_to_home_of("newcomer");
     world.tell(1, "open:abort");
     world
 }
@@ -171,7 +171,7 @@ fn what_is_not_trusted_gets_in_the_way_of_nothing() {
     let mut world = World::new();
     world.tell(1, "1:type=theirs 2:type=own");
     world.ok(&["plugins", "install", text(&world.actor(1))]);
-    world.become_user("newcomer");
+    world.move_to_home_of("newcomer");
     let install = |world: &World, library: &std::path::Path| {
         let ran = world.run(&["plugins", "install", text(library), "--global"]);
         assert_eq!(ran.code, 0, "{ran}");
@@ -202,7 +202,7 @@ fn one_plugin_is_trusted_by_its_name() {
     let mut world = World::new();
     world.install_actor(1, "type=a");
     world.install_actor(2, "type=b");
-    world.become_user("newcomer");
+    world.move_to_home_of("newcomer");
     world.tell(3, "type=c");
     assert_eq!(world.run(&["plugins", "install", text(&world.actor(3)), "--global"]).code, 0);
     let story = [
@@ -299,7 +299,7 @@ fn the_build_before_an_update_is_trusted_along_where_it_is_there() {
     world.install_actor(1, "type=a");
     let newer = world.actor_version(1, "2.0.0");
     world.ok(&["plugins", "update", "actor-01", "--from", text(&newer)]);
-    world.become_user("newcomer");
+    world.move_to_home_of("newcomer");
     assert_eq!(world.error(&["plugins", "rollback", "actor-01"])["code"], "plugin-untrusted");
     assert!(world.run(&["trust"]).stdout.contains("before       1.0.0"));
     world.ok(&["trust", "--yes"]);
@@ -315,10 +315,10 @@ fn trust_is_each_users_own() {
     world.tell(1, BRINGS);
     world.ok(&["trust", "--yes"]);
     assert_eq!(status(&world), "actor-01 local enabled");
-    world.become_user("third");
+    world.move_to_home_of("third");
     assert_eq!(status(&world), "actor-01 local untrusted");
     assert_eq!(world.json(&["trust", "list"])["plugins"].as_array().unwrap().len(), 0);
-    world.become_user("home");
+    world.move_to_home_of("home");
     assert_eq!(status(&world), "actor-01 local enabled");
 }
 
@@ -396,7 +396,7 @@ fn nothing_that_a_project_says_can_steer_the_terminal() {
         &world.local().join("config.json"),
         "{\"base_url\": \"https://\\u001b[2J\\u202e\\n\\u009b31m\", \"provider\": \"\u{202e}evil\", \"providers\": {\"\\u001b[2J\": 1}}",
     );
-    world.become_user("newcomer");
+    world.move_to_home_of("newcomer");
     for arguments in [&["trust"][..], &["trust", "--yes"], &["trust", "list"], &["trust", "remove"]] {
         let ran = world.run(arguments);
         let said = ran.stdout.clone() + &ran.stderr;
