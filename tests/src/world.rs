@@ -158,8 +158,9 @@ impl World {
             environment: self.environment.clone(),
             kernel: self.kernel,
             user: self.user,
+            home: self.home.clone(),
         };
-        for name in ["home", "project"] {
+        for name in [self.home.as_str(), "project"] {
             copy_tree(&self.root().join(name), &copy.root().join(name))
                 .expect("a copy of the story's folders");
         }
