@@ -273,16 +273,7 @@ fn what_counts(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
         is_of_use && !names.iter().any(|name| is_passing(name)) && !world.root().join(path).is_dir()
     };
     let files = everything.into_iter().filter(|(path, _)| counts(path));
-    // Where the story's folder is differs from copy to copy.
-    let root = world.root().display().to_string();
-    let counted = |path: &Path, what| {
-        let what = counted(path, what, &lists)?;
-        Some(
-            String::from_utf8(what)
-                .map_or_else(|raw| raw.into_bytes(), |text| text.replace(&root, "").into()),
-        )
-    };
-    files.filter_map(|(path, what)| counted(&path, what).map(|what| (path, what))).collect()
+    files.filter_map(|(path, what)| counted(&path, what, &lists).map(|what| (path, what))).collect()
 }
 
 /// What counts of a file. What is trusted or set aside is noted by digest, and
@@ -294,6 +285,9 @@ fn counted(path: &Path, what: Vec<u8>, lists: &[String]) -> Option<Vec<u8>> {
     let mut document: Value = serde_json::from_slice(&what).expect("it is whole");
     let sections = document.as_object_mut().expect("an object");
     sections.remove("version");
+    // A file that is trusted before it is written changes nothing; what it
+    // does is in what is said of the types.
+    sections.remove("files");
     if let Some(plugins) = sections.get_mut("plugins").and_then(Value::as_object_mut) {
         plugins.retain(|digest, _| lists.iter().any(|list| list.contains(digest)));
     }
