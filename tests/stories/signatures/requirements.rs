@@ -102,6 +102,24 @@ fn what_a_project_says_of_signers_is_only_what_it_says() {
     world.ok(&install(&one, &["--accept-key", &author.key()]));
     assert_eq!(signer(&world), author.key());
 
+    // Trusting what a project brings takes no forged signature, and notes a signer
+    // only where the user trusts the key.
+    restore(&world);
+    world.set("REPLIO_HOME", text(&world.path("trusting")));
+    world.write(&world.path("trusting/config.json"), r#"{"require_signature": true}"#);
+    let trust = ["plugins", "trust", "actor-01"];
+    assert_eq!(code(&world, &trust), "signature-required");
+    world.ok(&["plugins", "keys", "revoke", &author.key()]);
+    assert_eq!(code(&world, &trust), "signer-revoked");
+    world.ok(&["plugins", "keys", "trust", &author.key()]);
+    change_lock(&world, |record| record["signature"] = forged.clone().into());
+    assert_eq!(code(&world, &trust), "signature-bad");
+    restore(&world);
+    assert!(world.ok(&trust).stdout.contains(&format!("signed by key {}, which you trust", author.id())));
+    assert_eq!(world.types().0, ["a"]);
+    let notes = fs::read_to_string(world.path("trusting/trust.json")).unwrap();
+    assert_eq!(notes.matches(&author.key()).count(), 2, "{notes}");
+
     // The signature is not one of these bytes.
     world.set("REPLIO_HOME", text(&world.path("another")));
     change_lock(&world, |record| {

@@ -29,6 +29,11 @@ impl Plugins<'_> {
         Config::read(self.places).requires_signature()
     }
 
+    /// Whether the user trusts a key for every plugin.
+    pub(super) fn trusts_key(&self, key: &SignerKey) -> bool {
+        self.grounds().trust.key(&key.to_string()) == Some(KeyTrust::Trusted)
+    }
+
     /// Refuses a folder where a signature is needed, before cargo runs its
     /// build scripts.
     pub(super) fn refuse_unsigned_folder(

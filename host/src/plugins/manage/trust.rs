@@ -10,6 +10,7 @@ use crate::plugins::digest::Digest;
 use crate::plugins::inspect::{self, About, Host, InspectError};
 use crate::plugins::lockfile::Record;
 use crate::plugins::provides::Provides;
+use crate::plugins::signer::Signer;
 use crate::plugins::status::{self, Installed};
 use crate::plugins::store::{Broken, CheckedFiles};
 use crate::plugins::trust::{Trust, TrustChange};
@@ -30,13 +31,16 @@ pub struct Untrusted {
     pub refused: Option<Diagnostic>,
     /// The libraries that are meant: the one in use, and the one before it.
     libraries: Vec<Digest>,
+    /// Who signed the one in use, where the user trusts that key.
+    signer: Option<TrustChange>,
 }
 
 impl Untrusted {
     /// What trusting it comes to.
     pub fn trusting(&self) -> impl Iterator<Item = TrustChange> {
         let name = &self.plugin.name;
-        self.libraries.iter().map(|sha256| TrustChange::Plugin { sha256: *sha256, name: name.clone() })
+        let plugin = |sha256: &Digest| TrustChange::Plugin { sha256: *sha256, name: name.clone() };
+        self.libraries.iter().map(plugin).chain(self.signer.clone())
     }
 }
 
@@ -109,16 +113,26 @@ impl Plugins<'_> {
                 (None, Some(ManageError::Broken { name: name.clone(), reason, help }))
             }
         };
-        let refused = problem.or_else(|| self.refuse_collisions(name, Scope::Local, &provides).err());
-        let refused = refused.map(Diagnostic::from);
+        let signature = || self.refuse_bad_signer(&self.store(Scope::Local)?, &plugin, &record.build);
+        let refused = problem.or_else(|| signature().err());
         let mut notes = Vec::new();
+        let mut signer = None;
+        if let (None, Some(Signer { key, .. })) = (&refused, &record.build.signer) {
+            let is_trusted = self.trusts_key(key);
+            let known = if is_trusted { "trust" } else { "don't know" };
+            notes.push(format!("it is signed by key {}, which you {known}", key.id()));
+            let sha256 = record.build.sha256;
+            signer = is_trusted.then(|| TrustChange::Signer { sha256, signer: Some(key.clone()) });
+        }
+        let refused = refused.or_else(|| self.refuse_collisions(name, Scope::Local, &provides).err());
+        let refused = refused.map(Diagnostic::from);
         if let Some(reason) = status::incompatibility(&record.build, &Host::this()) {
             notes.push(format!("it can't be loaded here: {reason}"));
         }
         if record.enabled && self.has_global(name.as_str()) {
             notes.push(format!("the global plugin {name} is shadowed by this one in this project"));
         }
-        Untrusted { plugin, about, changes, notes, refused, libraries }
+        Untrusted { plugin, about, changes, notes, refused, libraries, signer }
     }
 }
 
