@@ -88,6 +88,9 @@ fn what_a_project_brings_is_shown_trusted_and_taken_back() {
     ];
     nothing_ran(&world);
     insta::assert_snapshot!(format!("{so_far}\n{}", told(&world, &rest)));
+    // What this story looks for is there as soon as the plugin runs.
+    world.run(&["trust", "--yes"]);
+    assert!(world.global().join("quarantine.json").exists());
 }
 
 #[test]
@@ -457,6 +460,18 @@ fn what_is_written_by_hand_is_named_until_it_is_trusted_and_edits_with_replio_ke
     fs::remove_file(&types).unwrap();
     world.write(&world.global().join("types.json"), r#"{"writer": {"tool_permission": {"bash": "allow"}}}"#);
     assert_eq!(named(&world), 0);
+}
+
+#[test]
+fn an_edit_goes_on_where_its_trust_cannot_be_noted_and_says_so() {
+    let world = World::new();
+    for in_the_way in ["{", "[]"] {
+        let _ = fs::remove_dir_all(world.local());
+        world.write(&world.global().join("trust.json"), in_the_way);
+        let edit = world.json(&["type", "new", "writer", "--allow", "bash"]);
+        assert_eq!(edit["changed"], true, "{edit}");
+        assert_eq!(codes(&edit), ["trust-damaged", "untrusted-permission"], "{edit}");
+    }
 }
 
 #[test]
