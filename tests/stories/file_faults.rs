@@ -97,19 +97,6 @@ fn an_uninstall() {
 }
 
 #[test]
-fn trusting_what_a_project_brings_and_taking_it_back() {
-    let mut world = world_with_another_plugin();
-    world.install_actor(1, "type=a");
-    world.write(&world.local().join("config.json"), r#"{"base_url": "https://elsewhere.example"}"#);
-    world.write(&world.local().join("types.json"), r#"{"writer": {"tool_permission": {"bash": "allow"}}}"#);
-    world.move_to_home_of("newcomer");
-    survives_faults_at_every_step(&world, &of_plugins(&["plugins", "trust", "actor-01"]));
-    survives_faults_at_every_step(&world, &of_plugins(&["trust", "--yes"]));
-    world.ok(&["trust", "--yes"]);
-    survives_faults_at_every_step(&world, &of_plugins(&["trust", "remove"]));
-}
-
-#[test]
 fn an_edit_that_keeps_trust_never_leaves_a_file_that_lost_it() {
     let prepared = World::new();
     let edit = ["type", "new", "writer", "--allow", "bash"];
