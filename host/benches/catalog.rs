@@ -4,7 +4,10 @@
 use std::fmt::Write;
 use std::hint::black_box;
 
-use replio::catalog::{Kind, Origin, Scope, Stack, read_entries_file, read_entries_text, read_skills_folder};
+use replio::catalog::{
+    Kind, Origin, Scope, Stack, loosened_types, read_bundled, read_entries_file, read_entries_text,
+    read_skills_folder,
+};
 
 const TYPES: usize = 10_000;
 
@@ -75,6 +78,19 @@ fn merge_four_layers_with_what_they_hide(bencher: divan::Bencher<'_, '_>) {
 fn find_one_of_four_layers(bencher: divan::Bencher<'_, '_>) {
     let stack = stack();
     bencher.bench_local(|| black_box(stack.resolve("type-77").map(|resolved| resolved.agent_type()).is_ok()));
+}
+
+#[divan::bench]
+fn what_a_file_of_new_types_loosens(bencher: divan::Bencher<'_, '_>) {
+    let local = read_entries_text(Kind::Type, types_json("m"), Origin::Local, None).0;
+    let below = [read_bundled(Kind::Type)];
+    bencher.bench_local(|| loosened_types(&local, &below).len());
+}
+
+#[divan::bench]
+fn what_one_layer_loosens_of_three_that_have_all_its_types(bencher: divan::Bencher<'_, '_>) {
+    let stack = stack();
+    bencher.bench_local(|| loosened_types(&stack.layers()[3], &stack.layers()[..3]).len());
 }
 
 #[divan::bench]
