@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use replio::plugins::digest::Digest;
 use replio::plugins::load::{PluginToRun, RUNNER_VERB, Request};
@@ -31,6 +31,7 @@ fn figures() {
     println!("{:<58} {:>10} {:>10} {:>10}", "", "min", "median", "max");
     whole_commands(&libraries[..20]);
     runner(&libraries);
+    one_plugin_from_start_to_end(&libraries[0]);
     open_to_report_beside_dlopen(&libraries[0]);
     sizes(&libraries);
 }
@@ -105,6 +106,33 @@ fn runner(libraries: &[PathBuf]) {
     );
 }
 
+/// What a person waits for: an install, and one plugin in its jail beside a
+/// process that does nothing.
+fn one_plugin_from_start_to_end(library: &Path) {
+    let world = World::new();
+    let install = ["plugins", "install", library.to_str().expect("UTF-8")];
+    let request = request(std::slice::from_ref(&library.to_owned()));
+    let mut rows = [
+        Row::new("true (an empty process)", || Command::new("true")),
+        Row::with_input("runner, 1 plugin, jailed", &request, || {
+            let mut command = Command::new(replio());
+            command.arg(RUNNER_VERB);
+            command
+        }),
+        Row::new("plugins install, from a local library", || {
+            world.run(&["plugins", "uninstall", "bench-0"]);
+            world.command(&install)
+        }),
+    ];
+    alternate(&mut rows);
+    let wall = |run: &Run| run.wall.as_secs_f64() * 1e3;
+    for row in &rows {
+        row.print("wall ms", wall);
+    }
+    let over = rows[1].median(wall) - rows[0].median(wall);
+    println!("{:<58} {:>10} {over:>10.2}", "one plugin, jailed, over an empty process (wall ms)", "");
+}
+
 fn open_to_report_beside_dlopen(library: &Path) {
     let other_copy = std::env::temp_dir().join(format!("replio-figures-{}.so", std::process::id()));
     fs::copy(library, &other_copy).expect("a copy");
@@ -163,7 +191,8 @@ fn open_to_report(library: &Path) {
         name: "bench".parse().expect("a name"),
         path: library.to_owned(),
         sha256: Digest::of(b""),
-        libraries: libraries_of(library),
+        // Nothing is kept from being read in this process.
+        libraries: None,
     };
     // SAFETY: the library is one that this bench built.
     let report = unsafe { replio::plugins::load::report_in_this_process(&plugin, &Limits::RELEASE) };
@@ -198,6 +227,7 @@ struct Row<'a> {
 
 /// What one run took.
 struct Run {
+    wall: Duration,
     cpu: Duration,
     peak_kibibytes: i64,
 }
@@ -238,6 +268,7 @@ fn alternate(rows: &mut [Row<'_>]) {
 #[allow(clippy::zombie_processes, reason = "it is waited for with wait4, which also tells what it took")]
 fn run(command: &mut Command, input: &[u8]) -> Run {
     use std::io::Write;
+    let started = Instant::now();
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -252,11 +283,12 @@ fn run(command: &mut Command, input: &[u8]) -> Run {
         libc::wait4(child.id().cast_signed(), &raw mut status, 0, usage.as_mut_ptr());
         usage.assume_init()
     };
+    let wall = started.elapsed();
     assert_eq!(status, 0, "{command:?}");
     let time = |time: libc::timeval| {
         Duration::from_secs(time.tv_sec.unsigned_abs()) + Duration::from_micros(time.tv_usec.unsigned_abs())
     };
-    Run { cpu: time(usage.ru_utime) + time(usage.ru_stime), peak_kibibytes: usage.ru_maxrss }
+    Run { wall, cpu: time(usage.ru_utime) + time(usage.ru_stime), peak_kibibytes: usage.ru_maxrss }
 }
 
 fn print_figures(name: &str, mut figures: Vec<f64>) {
