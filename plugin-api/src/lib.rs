@@ -258,9 +258,10 @@
 //! - Bring the same each time. What differs from what was installed is used, and
 //!   named in a warning; a permission that is looser than it was at install isn't
 //!   used until the operator says so.
-//! - Don't count on the file system, the network, the environment, the current
-//!   folder, or on anything that you kept from the last run. The process may be
-//!   jailed.
+//! - Don't count on the file system, the network, programs, the environment, the
+//!   current folder, or on anything that you kept from the last run. The process
+//!   is jailed as far as the system can: what it refuses fails with "permission
+//!   denied" or "operation not permitted". Compile in what you need.
 //! - What is printed doesn't reach the terminal. It is kept for
 //!   `replio --verbose`, as is what you log:
 //!
