@@ -161,7 +161,7 @@ impl Output {
             document.insert("warnings".into(), warnings.into());
         }
         let text = if self.in_session { format!("{document}\n") } else { format!("{document:#}\n") };
-        print(&mut io::stdout().lock(), &text)
+        print(&mut io::stdout().lock(), &clean_json(&text))
     }
 
     /// Shows that something slow goes on.
@@ -259,6 +259,24 @@ pub fn clean_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The same of a JSON text: what JSON leaves as it stands and a terminal obeys
+/// is written as JSON escapes it, which means the same.
+fn clean_json(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(must_be_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut cleaned = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if must_be_escaped(character) {
+            // All of them are written with four digits.
+            cleaned.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            cleaned.push(character);
+        }
+    }
+    Cow::Owned(cleaned)
+}
+
 fn must_be_escaped(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -277,6 +295,17 @@ fn must_be_escaped(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_means_the_same_and_steers_no_terminal() {
+        let text = serde_json::json!({ "a\u{9b}": "\u{7f}\u{202e}\n\u{1b}\u{feff} ä 🦀" });
+        let printed = clean_json(&text.to_string()).into_owned();
+        assert!(
+            !printed.chars().any(|character| must_be_escaped(character) || character == '\n'),
+            "{printed}"
+        );
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), text);
+    }
 
     #[test]
     fn nothing_from_outside_can_steer_the_terminal() {

@@ -56,6 +56,12 @@ const CALLS: &[(&str, i64)] = &[
     #[cfg(target_arch = "x86_64")]
     ("fork-call", PERMISSION),
     ("clone", PERMISSION),
+    ("thread-with-files-of-its-own", PERMISSION),
+    ("filter", PERMISSION),
+    ("prctl-filter", PERMISSION),
+    ("ruleset", PERMISSION),
+    ("memory-in-pipes", PERMISSION),
+    ("asynchronous-io", PERMISSION),
     ("clone3", NOT_THERE),
     ("spawn", PERMISSION),
     ("exec", PERMISSION),

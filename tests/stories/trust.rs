@@ -313,6 +313,31 @@ fn the_build_before_an_update_is_trusted_along_where_it_is_there() {
 }
 
 #[test]
+fn another_plugin_is_not_trusted_as_the_build_before_an_update() {
+    let mut world = World::new();
+    world.install_actor(1, "type=a");
+    world.ok(&["plugins", "update", "actor-01", "--from", text(&world.actor_version(1, "2.0.0"))]);
+    // The list speaks of another plugin's library, which lies in the store.
+    let other = world.actor(3);
+    let sha256 = world.json(&["plugins", "inspect", text(&other)])["plugin"]["sha256"].clone();
+    let sha256 = sha256.as_str().unwrap();
+    let name = other.file_name().unwrap().to_str().unwrap();
+    world.write(&world.local().join("plugins/store").join(sha256).join(name), fs::read(&other).unwrap());
+    let list = world.local().join("plugins/plugins.lock");
+    let mut lock: Value = serde_json::from_str(&fs::read_to_string(&list).unwrap()).unwrap();
+    let previous = &mut lock["plugins"]["actor-01"]["previous"];
+    (previous["sha256"], previous["file"]) = (sha256.into(), name.into());
+    world.write(&list, lock.to_string());
+
+    world.move_to_home_of("newcomer");
+    assert!(world.run(&["trust"]).stdout.contains("which is left untrusted"));
+    world.ok(&["trust", "--yes"]);
+    let trusted = world.json(&["trust", "list"]);
+    assert_eq!(trusted["plugins"].as_array().unwrap().len(), 1, "{trusted}");
+    assert_eq!(world.error(&["plugins", "rollback", "actor-01"])["code"], "plugin-untrusted");
+}
+
+#[test]
 fn trust_is_each_users_own() {
     let mut world = cloned();
     world.tell(1, BRINGS);

@@ -196,7 +196,10 @@ fn plugin_text(untrusted: &Untrusted, page: &mut Page) {
         line("sha256", &record.build.sha256.to_string());
         line("source", &record.build.source);
         if let Some(previous) = &record.previous {
-            line("before", &format!("{} ({})", previous.version, previous.sha256.short()));
+            let build = format!("{} ({})", previous.version, previous.sha256.short());
+            let is_along = untrusted.is_about(&previous.sha256);
+            let along = if is_along { "for a rollback" } else { "which is left untrusted" };
+            line("before", &format!("{build}, {along}"));
         }
         if !record.enabled {
             line("status", "disabled");

@@ -8,11 +8,11 @@ use crate::diagnostic::Diagnostic;
 use crate::plugins::changes::Changes;
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::{self, About, Host, InspectError};
-use crate::plugins::lockfile::Record;
+use crate::plugins::lockfile::{Build, Record};
 use crate::plugins::provides::Provides;
 use crate::plugins::signer::Signer;
 use crate::plugins::status::{self, Installed};
-use crate::plugins::store::{Broken, CheckedFiles};
+use crate::plugins::store::{Broken, Store};
 use crate::plugins::trust::{Trust, TrustChange};
 
 /// A project's plugin that is not trusted, and what can be told without
@@ -36,6 +36,11 @@ pub struct Untrusted {
 }
 
 impl Untrusted {
+    /// Whether trusting it is trusting this library.
+    pub fn is_about(&self, sha256: &Digest) -> bool {
+        self.libraries.contains(sha256)
+    }
+
     /// What trusting it comes to.
     pub fn trusting(&self) -> impl Iterator<Item = TrustChange> {
         let name = &self.plugin.name;
@@ -53,7 +58,7 @@ impl Plugins<'_> {
         local
             .filter_map(|plugin| {
                 let record = plugin.record.clone().ok()?;
-                let untrusted = self.libraries_to_trust(&record, &trust);
+                let untrusted = self.libraries_to_trust(&plugin, &record, &trust);
                 (!untrusted.is_empty()).then(|| self.look_at(plugin, &record, untrusted))
             })
             .collect()
@@ -71,7 +76,8 @@ impl Plugins<'_> {
         }
         let record = record(&installed)?.clone();
         // One that can't be read must not pass for one that trusts nothing yet.
-        let libraries = self.libraries_to_trust(&record, &Trust::read(self.places.global())?);
+        let trust = Trust::read(self.places.global())?;
+        let libraries = self.libraries_to_trust(&installed, &record, &trust);
         if libraries.is_empty() {
             return Ok(Outcome::quiet(installed, Done::AlreadyTrusted));
         }
@@ -86,15 +92,17 @@ impl Plugins<'_> {
     }
 
     /// The libraries of a project's plugin that are not trusted. The one before
-    /// the last update counts where it is there, since a rollback would run it.
-    fn libraries_to_trust(&self, record: &Record, trust: &Trust) -> Vec<Digest> {
-        let is_whole = |build| {
-            let store = self.store(Scope::Local);
-            store.is_ok_and(|store| store.check(build, &mut CheckedFiles::none()).is_ok())
+    /// the last update counts where it is what the list says of it, since a
+    /// rollback would run it.
+    fn libraries_to_trust(&self, plugin: &Installed, record: &Record, trust: &Trust) -> Vec<Digest> {
+        let is_as_recorded = |build: &Build| {
+            self.store(Scope::Local).is_ok_and(|store| {
+                read(&store, plugin, build).is_ok() && self.refuse_bad_signer(&store, plugin, build).is_ok()
+            })
         };
         let mut libraries = vec![record.build.sha256];
         let previous = record.previous.as_ref().filter(|build| !trust.has_plugin(&build.sha256));
-        libraries.extend(previous.filter(|build| is_whole(build)).map(|build| build.sha256));
+        libraries.extend(previous.filter(|build| is_as_recorded(build)).map(|build| build.sha256));
         libraries.retain(|sha256| !trust.has_plugin(sha256));
         libraries
     }
@@ -103,7 +111,8 @@ impl Plugins<'_> {
         let name = &plugin.name;
         let provides = if record.enabled { record.build.provides.clone() } else { Provides::default() };
         let changes = Changes::between(&Provides::default(), &provides, &bundled());
-        let (about, problem) = match read(&plugin, record) {
+        let looked_at = self.store(Scope::Local).map_err(|error| error.to_string());
+        let (about, problem) = match looked_at.and_then(|store| read(&store, &plugin, &record.build)) {
             Ok(about) => (Some(about), None),
             Err(reason) => {
                 let help = format!(
@@ -136,22 +145,22 @@ impl Plugins<'_> {
     }
 }
 
-/// What a plugin's library says of itself, if it is the one that the project's
+/// What a build's library says of itself, if it is the one that the project's
 /// list speaks of; else why it is not.
-fn read(plugin: &Installed, record: &Record) -> Result<About, String> {
-    let inspection = inspect::inspect(&plugin.library).map_err(|error| match error {
+fn read(store: &Store, plugin: &Installed, build: &Build) -> Result<About, String> {
+    let inspection = inspect::inspect(&store.library(build)).map_err(|error| match error {
         InspectError::Missing(_) => Broken::Missing.to_string(),
         error => error.to_string(),
     })?;
-    let expected = record.build.sha256;
+    let expected = build.sha256;
     if inspection.sha256 != expected {
         return Err(Broken::Changed { expected, found: inspection.sha256.short() }.to_string());
     }
     let about = inspection.about;
-    if (&about.name, &about.version) != (&plugin.name, &record.build.version) {
+    if (&about.name, &about.version) != (&plugin.name, &build.version) {
         return Err(format!(
             "its library is {} {}, and the project's list calls it {} {}",
-            about.name, about.version, plugin.name, record.build.version
+            about.name, about.version, plugin.name, build.version
         ));
     }
     Ok(about)

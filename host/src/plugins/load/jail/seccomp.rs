@@ -80,20 +80,19 @@ fn runner_rules() -> Result<Rules, BackendError> {
 
 fn child_rules() -> Result<Rules, BackendError> {
     let mut rules: Rules = refused::IN_CHILDREN.iter().map(|call| (*call, Vec::new())).collect();
-    let not_a_thread = SeccompCondition::new(
-        0,
-        SeccompCmpArgLen::Dword,
-        SeccompCmpOp::MaskedEq(libc::CLONE_THREAD as u64),
-        0,
-    )?;
-    rules.insert(libc::SYS_clone, vec![rule(vec![not_a_thread])?]);
+    let lacks = |flag: &libc::c_int| {
+        let flag = u64::from(flag.cast_unsigned());
+        rule(vec![SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag), 0)?])
+    };
+    rules.insert(libc::SYS_clone, refused::THREAD.iter().map(lacks).collect::<Result<_, _>>()?);
     // A process may end itself with a signal, as `abort` does.
     let this = u64::from(std::process::id());
     for call in refused::SIGNALS {
         rules.insert(*call, vec![none_of(0, &[this])?]);
     }
-    // The runner needs it for its children to end with it, and they don't.
-    rules.insert(libc::SYS_prctl, vec![rule(vec![is(0, libc::PR_SET_PDEATHSIG as u64)?])?]);
+    let uses = refused::PRCTL_IN_CHILDREN.iter();
+    let uses = uses.map(|what| rule(vec![is(0, u64::from(what.cast_unsigned()))?]));
+    rules.insert(libc::SYS_prctl, uses.collect::<Result<_, _>>()?);
     // With a new limit, and not only to ask for the old one.
     let new_limit = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     rules.insert(libc::SYS_prlimit64, vec![rule(vec![new_limit])?]);

@@ -122,6 +122,13 @@ pub(super) const ALWAYS: &[c_long] = &[
     SYS_fsconfig,
     SYS_fsmount,
     SYS_fspick,
+    // Memory that a pipe holds and no limit counts, and places for requests that
+    // the whole machine shares.
+    SYS_vmsplice,
+    SYS_splice,
+    SYS_tee,
+    SYS_io_setup,
+    SYS_io_submit,
     // Ways around what is looked at call by call, and into the kernel.
     SYS_io_uring_setup,
     SYS_io_uring_enter,
@@ -175,6 +182,10 @@ pub(super) const ALWAYS: &[c_long] = &[
     SYS_syslog,
     SYS_vhangup,
     SYS_sync,
+    SYS_syncfs,
+    SYS_fsync,
+    SYS_fdatasync,
+    SYS_sync_file_range,
     // The same under the older names that x86-64 has.
     #[cfg(target_arch = "x86_64")]
     SYS_chmod,
@@ -233,7 +244,21 @@ pub(super) const IN_CHILDREN: &[c_long] = &[
     SYS_setpgid,
     SYS_setsid,
     SYS_setrlimit,
+    // A filter or ruleset more makes the jail no better, and their number is
+    // bounded for the whole machine: who uses them up takes them from others.
+    SYS_seccomp,
+    SYS_landlock_create_ruleset,
+    SYS_landlock_add_rule,
+    SYS_landlock_restrict_self,
 ];
+
+/// The uses of `prctl` that only the runner and a child that is not jailed yet
+/// have a need for.
+pub(super) const PRCTL_IN_CHILDREN: &[i32] = &[PR_SET_PDEATHSIG, PR_SET_SECCOMP];
+
+/// What a thread shares with its process: without it, limits would count for
+/// each thread by itself.
+pub(super) const THREAD: &[i32] = &[CLONE_THREAD, CLONE_VM, CLONE_FILES, CLONE_FS, CLONE_SIGHAND];
 
 /// What sends a signal. The first argument is the process, or in `tkill` the
 /// thread, which has the process's number if it is its first.
@@ -241,7 +266,7 @@ pub(super) const SIGNALS: &[c_long] =
     &[SYS_kill, SYS_tkill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo];
 
 /// The uses of `prctl` that are left: names of threads and of memory, timers,
-/// what is asked and not set, what can only make the jail narrower.
+/// what is asked and not set, what the jail itself is made with.
 pub(super) const PRCTL_NEEDED: &[u64] = &[
     PR_SET_NAME as u64,
     PR_GET_NAME as u64,
