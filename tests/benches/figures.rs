@@ -175,6 +175,7 @@ fn request(libraries: &[PathBuf]) -> Vec<u8> {
     let plugins = libraries.iter().enumerate().map(|(number, library)| PluginToRun {
         name: format!("bench-{number}").parse().expect("a plugin's name"),
         path: library.clone(),
+        file: None,
         sha256: Digest::of(b""),
         libraries: libraries_of(library),
     });
@@ -190,6 +191,7 @@ fn open_to_report(library: &Path) {
     let plugin = PluginToRun {
         name: "bench".parse().expect("a name"),
         path: library.to_owned(),
+        file: None,
         sha256: Digest::of(b""),
         // Nothing is kept from being read in this process.
         libraries: None,

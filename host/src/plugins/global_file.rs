@@ -25,6 +25,8 @@ pub(super) struct GlobalFile {
     pub(super) code: &'static str,
     /// What holds while it is damaged, as the end of a sentence.
     pub(super) means: &'static str,
+    /// The keys whose values are objects.
+    pub(super) sections: &'static [&'static str],
 }
 
 impl GlobalFile {
@@ -54,6 +56,10 @@ impl GlobalFile {
     fn object(self, document: Value) -> Result<Map<String, Value>, Diagnostic> {
         let shape = |message: String| Err(self.damaged(Diagnostic::new(self.code, message)));
         let Value::Object(object) = document else { return shape("it is not an object".into()) };
+        let is_wrong = |section: &&&str| object.get(**section).is_some_and(|value| !value.is_object());
+        if let Some(section) = self.sections.iter().find(is_wrong) {
+            return shape(format!("{section:?} in it is not an object"));
+        }
         match object.get("version") {
             Some(version) if version.as_u64() != Some(FORMAT) => {
                 shape(format!("its format is {version}, and this replio knows format {FORMAT}"))
@@ -113,8 +119,8 @@ fn changed<T>(
     (result, Some(format!("{:#}\n", Value::Object(after))))
 }
 
-/// The object under this key, made where there is none. What is no object
-/// there is replaced: nothing could be read from it.
+/// The object under this key, made where there is none. Reading has made sure
+/// that it is nothing else.
 pub(super) fn section<'m>(document: &'m mut Map<String, Value>, key: &str) -> &'m mut Map<String, Value> {
     let value = document.entry(key).or_insert_with(|| Value::Object(Map::new()));
     if !value.is_object() {

@@ -2,7 +2,7 @@
 //! what the enabled ones brought. It is one value, and [`PluginLayer::rebuild`]
 //! is the one function that makes it, at the first need and after each change.
 
-use crate::catalog::{Kind, Layer};
+use crate::catalog::{Kind, Layer, Scope};
 use crate::diagnostic::Diagnostic;
 use crate::output::Output;
 use crate::plugins::drift;
@@ -139,6 +139,7 @@ fn candidate(plugin: &Installed, record: &Record) -> Candidate {
         to_run: PluginToRun {
             name: plugin.name.clone(),
             path: plugin.library.clone(),
+            file: plugin.file,
             sha256: record.build.sha256,
             libraries: record.build.needs.libraries.clone(),
         },
@@ -176,8 +177,15 @@ impl LayerPlugin {
                 let mut warning = fault.diagnostic();
                 if let (Status::Quarantined(_), Some(help)) = (&self.installed.status, self.installed.help())
                 {
-                    warning.message += "; it is set aside and not run again";
+                    // Ahead of what the plugin printed, which follows in lines of its own.
+                    let end = warning.message.find('\n').unwrap_or(warning.message.len());
+                    warning.message.insert_str(end, "; it is set aside and not run again");
                     warning.help = Some(help);
+                } else if self.installed.scope == Scope::Global {
+                    let disable = format!("`replio plugins disable {}", self.installed.name);
+                    let help =
+                        warning.help.map(|help| help.replace(&disable, &format!("{disable} --global")));
+                    warning.help = help;
                 }
                 warnings.push(warning);
             }

@@ -18,6 +18,7 @@ use crate::names::PluginName;
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::Glibc;
 use crate::plugins::report::{Limits, ReportWriter};
+use crate::plugins::store::FileIdentity;
 
 #[cfg(unix)]
 mod child;
@@ -64,6 +65,9 @@ pub struct PluginToRun {
     /// The library, by absolute path.
     #[serde(with = "any_path")]
     pub path: PathBuf,
+    /// Which file there was found right; no other one is opened. `None` where the
+    /// system can't tell.
+    pub file: Option<FileIdentity>,
     /// The library's digest, which the report repeats.
     pub sha256: Digest,
     /// The libraries that it needs, by the names that the system's loader looks
@@ -153,9 +157,9 @@ pub fn run_as_runner() -> io::Result<()> {
 #[cfg(unix)]
 #[doc(hidden)]
 pub unsafe fn report_in_this_process(plugin: &PluginToRun, limits: &Limits) -> Vec<u8> {
-    library::enter_folder(&plugin.path).map_or_else(
+    library::find(plugin).map_or_else(
         |failure| ReportWriter::default().failed(&failure),
-        |path| library::report(&path, &plugin.sha256, limits),
+        |found| library::report(&found.path, &plugin.sha256, limits),
     )
 }
 

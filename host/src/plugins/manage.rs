@@ -162,12 +162,20 @@ impl<'a> Plugins<'a> {
         if let Some(key) = crate::plugins::signer::revoked(&record.build, &trust) {
             return Err(SignerError::Revoked { name: plugin.name.clone(), key: key.clone() }.into());
         }
+        let recorded = record.build.signer.as_ref().map(|signer| &signer.key);
+        if let Some(noted) = trust.signer(&record.build.sha256).filter(|noted| Some(*noted) != recorded) {
+            let reason = format!(
+                "its record does not name key {}, whose signature was verified when you installed it",
+                noted.id()
+            );
+            return Err(ManageError::broken(&plugin, reason));
+        }
         Ok(Outcome::quiet(plugin, Done::Verified))
     }
 
     /// Makes sure that a build of a plugin is in the store as it was installed.
     fn check_stored(store: &Store, plugin: &Installed, build: &Build) -> Result<(), ManageError> {
-        store.check(build, &mut CheckedFiles::none()).map_err(|reason| {
+        store.check(build, &mut CheckedFiles::none()).map(drop).map_err(|reason| {
             if record(plugin).is_ok_and(|record| record.build.sha256 == build.sha256) {
                 return ManageError::broken(plugin, reason.to_string());
             }
@@ -211,8 +219,10 @@ impl<'a> Plugins<'a> {
         sha256: Digest,
         needs: &Needs,
     ) -> Result<Contribution, ManageError> {
+        let file = CheckedFiles::none().check(path, &sha256);
+        let file = file.map_err(|_| ManageError::ChangedMeanwhile { name: name.clone() })?;
         let (path, libraries) = (path.to_owned(), needs.libraries.clone());
-        let to_run = PluginToRun { name: name.clone(), path, sha256, libraries };
+        let to_run = PluginToRun { name: name.clone(), path, file, sha256, libraries };
         let candidate = Candidate { to_run, scope, panic_aborts: needs.panic_aborts };
         let mut runs = run::run(std::slice::from_ref(&candidate));
         runs.pop().ok_or_else(|| ManageError::nothing_ran(name))?.map_err(ManageError::Fault)

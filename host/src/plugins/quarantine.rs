@@ -17,6 +17,7 @@ const FILE: GlobalFile = GlobalFile {
     name: "quarantine.json",
     code: "quarantine-damaged",
     means: "no plugin is set aside and all are checked afresh",
+    sections: &[SECTION],
 };
 const SECTION: &str = "plugins";
 /// This replio: another one runs the plugin again.

@@ -20,7 +20,7 @@ use crate::plugins::report::{Failure, Limits, Report, ReportError, Stage, jail_o
 mod fault;
 mod words;
 
-pub use fault::{Blame, Fault, FaultKind};
+pub use fault::{Blame, Fault, FaultKind, JAILED};
 pub use words::read_end;
 
 /// What one plugin brought.
@@ -169,7 +169,8 @@ fn judge(candidate: &Candidate, ended: Ended, report: &[u8], limits: &Limits) ->
         (How::NotStarted(error), _) => return fault(FaultKind::Runner(error.clone())),
     };
     if let Some(failure) = report.failure {
-        return fault(FaultKind::from_failure(failure, &candidate.to_run.path));
+        let kind = FaultKind::from_failure(failure, &candidate.to_run.path);
+        return fault(kind).map_err(|fault| Fault { log: report.log, ..fault });
     }
     match layers(candidate, &report.entries) {
         Ok(layers) => Ok(Contribution { layers, log: report.log, output: ended.output, jail }),

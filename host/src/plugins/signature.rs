@@ -59,7 +59,7 @@ pub enum SignatureError {
         "key {key} did not sign this file with this comment: one of them was changed, or belongs elsewhere"
     )]
     Mismatch { key: KeyId },
-    #[error("its trusted comment must begin with \"{name} {version}\", and is {comment:?}")]
+    #[error("its trusted comment must begin with \"replio-plugin:{name} {version}\", and is {comment:?}")]
     Comment { name: PluginName, version: Version, comment: String },
 }
 

@@ -12,7 +12,7 @@ use crate::plugins::lockfile::{Build, Lockfile, Record};
 use crate::plugins::quarantine::{Quarantine, Reason};
 use crate::plugins::signature::SignerKey;
 use crate::plugins::signer::{self, ShownSigner, SignedBy};
-use crate::plugins::store::{CheckedFiles, Store};
+use crate::plugins::store::{CheckedFiles, FileIdentity, Store};
 use crate::plugins::trust::Trust;
 
 /// What plugins are judged by, beside what is installed: read once, for one
@@ -31,6 +31,8 @@ pub struct Grounds {
     pub checked: CheckedFiles,
     /// What of this could not be read.
     pub warnings: Vec<Diagnostic>,
+    /// Whether it is known whom the user trusts, and whom not any more.
+    knows_trust: bool,
 }
 
 impl Grounds {
@@ -47,7 +49,9 @@ impl Grounds {
             Quarantine::default()
         });
         let checked = CheckedFiles::read(global);
-        Self { global: global.to_owned(), host: Host::this(), trust, quarantine, checked, warnings }
+        let knows_trust = warnings.iter().all(|warning| warning.code != "trust-damaged");
+        let (global, host) = (global.to_owned(), Host::this());
+        Self { global, host, trust, quarantine, checked, warnings, knows_trust }
     }
 
     /// Whether this user trusts a library that a list speaks of. Whoever installs
@@ -73,6 +77,8 @@ pub struct Installed {
     pub record: Result<Record, String>,
     /// Where its library is, as far as the record tells.
     pub library: PathBuf,
+    /// Which file that was when it was found right, of one that is enabled.
+    pub file: Option<FileIdentity>,
     /// How it stands.
     pub status: Status,
     /// Who signed it.
@@ -243,44 +249,47 @@ fn of_store(store: &Store, lockfile: &Lockfile, grounds: &mut Grounds) -> Vec<In
     lockfile
         .plugins()
         .map(|(name, record)| {
-            let (library, status, signer) = match record {
+            let (library, (status, file), signer) = match record {
                 Ok(record) => (
                     store.library(&record.build),
-                    status(store, record, grounds),
+                    status(store, record, grounds)
+                        .map_or_else(|not| (not, None), |file| (Status::Enabled, file)),
                     SignedBy::of(&record.build, &grounds.trust),
                 ),
                 Err(reason) => (
                     PathBuf::new(),
-                    Status::Broken(format!("its record in plugins.lock can't be read: {reason}")),
+                    (Status::Broken(format!("its record in plugins.lock can't be read: {reason}")), None),
                     SignedBy::Nobody,
                 ),
             };
             let (name, scope, record) = (name.clone(), store.scope(), record.clone());
-            Installed { name, scope, record, library, status, signer }
+            Installed { name, scope, record, library, file, status, signer }
         })
         .collect()
 }
 
-fn status(store: &Store, record: &Record, grounds: &mut Grounds) -> Status {
+/// The file of a plugin that is enabled, or why it is not.
+fn status(store: &Store, record: &Record, grounds: &mut Grounds) -> Result<Option<FileIdentity>, Status> {
     if !record.enabled {
-        return Status::Disabled;
+        return Err(Status::Disabled);
     }
     if store.scope() == Scope::Local && !grounds.trusts(&record.build.sha256) {
-        return Status::Untrusted;
+        return Err(Status::Untrusted);
+    }
+    if record.build.signer.is_some() && !grounds.knows_trust {
+        let reason = "it is signed, and trust.json, which can't be used, may revoke the key that signed it";
+        return Err(Status::Broken(reason.into()));
     }
     if let Some(key) = signer::revoked(&record.build, &grounds.trust) {
-        return Status::SignerRevoked(key.clone());
+        return Err(Status::SignerRevoked(key.clone()));
     }
     if let Some(reason) = incompatibility(&record.build, &grounds.host) {
-        return Status::Incompatible(reason);
+        return Err(Status::Incompatible(reason));
     }
     if let Some(reason) = grounds.quarantine.reason(&record.build.sha256) {
-        return Status::Quarantined(reason.clone());
+        return Err(Status::Quarantined(reason.clone()));
     }
-    match store.check(&record.build, &mut grounds.checked) {
-        Ok(()) => Status::Enabled,
-        Err(broken) => Status::Broken(broken.to_string()),
-    }
+    store.check(&record.build, &mut grounds.checked).map_err(|broken| Status::Broken(broken.to_string()))
 }
 
 /// Whether a host can load a build, by what was recorded of it.

@@ -13,7 +13,7 @@ use crate::plugins::lockfile::{Build, Lockfile};
 mod checked;
 mod staged;
 
-pub use checked::CheckedFiles;
+pub use checked::{CheckedFiles, FileIdentity};
 pub use staged::Staged;
 
 /// A plugin store; its folder need not exist.
@@ -86,11 +86,12 @@ impl Store {
         self.folder().join("store").join(sha256.to_string())
     }
 
-    /// Whether a build's library is there, as it was installed.
+    /// Makes sure that a build's library is there as it was installed, and says
+    /// which file that is, where the system can tell.
     ///
     /// # Errors
     /// When it is not.
-    pub fn check(&self, build: &Build, checked: &mut CheckedFiles) -> Result<(), Broken> {
+    pub fn check(&self, build: &Build, checked: &mut CheckedFiles) -> Result<Option<FileIdentity>, Broken> {
         checked.check(&self.library(build), &build.sha256)
     }
 

@@ -16,7 +16,8 @@ use crate::plugins::signature::SignerKey;
 const FILE: GlobalFile = GlobalFile {
     name: "trust.json",
     code: "trust-damaged",
-    means: "nothing that came with a project is trusted, and no plugin can be installed",
+    means: "nothing that came with a project is trusted, no signed plugin is run, and none can be installed",
+    sections: &["plugins", "files", "keys"],
 };
 
 /// What this user trusts.
@@ -72,12 +73,14 @@ impl Trust {
                 note.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
             };
             let note = |note: &Value| Note { label: text(note, label), since: text(note, "since") };
-            keys_of(section).filter_map(|(key, value)| Some((key.parse().ok()?, note(value)))).collect()
+            let is_note = |(_, value): &(&String, &Value)| value.is_object();
+            let all = keys_of(section).filter(is_note);
+            all.filter_map(|(key, value)| Some((key.parse().ok()?, note(value)))).collect()
         };
-        let key_trust = |value: &Value| match value.get("standing")?.as_str()? {
-            "trusted" => Some(KeyTrust::Trusted),
+        let key_trust = |value: &Value| match value.get("standing").and_then(Value::as_str) {
+            Some("trusted") => KeyTrust::Trusted,
             // What isn't understood must not become trust.
-            _ => Some(KeyTrust::Revoked),
+            _ => KeyTrust::Revoked,
         };
         Self {
             plugins: notes("plugins", "name"),
@@ -87,7 +90,7 @@ impl Trust {
                 })
                 .collect(),
             files: notes("files", "path"),
-            keys: keys_of("keys").filter_map(|(key, value)| Some((key.clone(), key_trust(value)?))).collect(),
+            keys: keys_of("keys").map(|(key, value)| (key.clone(), key_trust(value))).collect(),
         }
     }
 
@@ -293,7 +296,15 @@ mod tests {
     fn a_damaged_file_trusts_nothing_and_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trust.json");
-        for text in ["", "{", "[]", r#"{"version": 2}"#, r#"{"plugins": {}, "plugins": {}}"#] {
+        for text in [
+            "",
+            "{",
+            "[]",
+            r#"{"version": 2}"#,
+            r#"{"plugins": {}, "plugins": {}}"#,
+            r#"{"keys": []}"#,
+            r#"{"plugins": null}"#,
+        ] {
             std::fs::write(&path, text).unwrap();
             let error = Trust::read(folder.path()).unwrap_err();
             assert_eq!((error.code, error.file.as_deref()), ("trust-damaged", Some(path.as_path())));
@@ -315,6 +326,6 @@ mod tests {
     #[test]
     fn a_standing_that_is_not_known_is_no_trust() {
         let trust = Trust::parse(r#"{"keys": {"RWa": {"standing": "adored"}, "RWb": 7}}"#).unwrap();
-        assert_eq!((trust.key("RWa"), trust.key("RWb")), (Some(KeyTrust::Revoked), None));
+        assert_eq!((trust.key("RWa"), trust.key("RWb")), (Some(KeyTrust::Revoked), Some(KeyTrust::Revoked)));
     }
 }

@@ -134,14 +134,14 @@ fn run_and_report(plugin: Option<&PluginToRun>, limits: &Limits, jail: RunnerJai
 
 fn run_plugin(plugin: &PluginToRun, limits: &Limits, jail: RunnerJail) -> bool {
     set_name(plugin);
-    let path = library::enter_folder(&plugin.path);
+    let found = library::find(plugin);
     let mut readable = jail::library_folders(plugin.libraries.as_deref());
-    readable.extend(path.as_ref().ok().cloned());
+    readable.extend(found.as_ref().ok().map(|found| found.path.clone()));
     let jail = jail::enter_child(jail, limits, &readable);
     // Said before the plugin's code can say anything.
     send(&ReportWriter::jailed(&jail))
-        && send(&match path {
-            Ok(path) => library::report(&path, &plugin.sha256, limits),
+        && send(&match found {
+            Ok(found) => library::report(&found.path, &plugin.sha256, limits),
             Err(failure) => ReportWriter::default().failed(&failure),
         })
 }

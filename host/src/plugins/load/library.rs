@@ -2,16 +2,19 @@
 //! is entered.
 
 use std::error::Error;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use replio_plugin_abi::abi_stable::library::{LibHeader, LibraryError, lib_header_from_path};
 use replio_plugin_abi::{HookError, HookResult, HostDoor, PluginModuleRef};
 
-use super::door;
+use super::{PluginToRun, door};
 use crate::catalog::Kind;
 use crate::plugins::digest::Digest;
 use crate::plugins::report::{Failure, Limits, ReportWriter, Stage};
+use crate::plugins::store::FileIdentity;
 
 /// Opens the plugin of this digest, runs its hooks, and puts together its report.
 pub(super) fn report(path: &Path, sha256: &Digest, limits: &Limits) -> Vec<u8> {
@@ -50,10 +53,35 @@ fn open(path: &Path) -> Result<PluginModuleRef, Failure> {
         .map_err(|error| abi_failure(&error))
 }
 
+/// A library that is about to be opened.
+pub(super) struct Found {
+    /// Where the loader finds it.
+    pub(super) path: PathBuf,
+    /// Keeps it there.
+    _file: File,
+}
+
+/// Opens the library's file, and makes sure that it is the one that was found
+/// right. What the loader opens afterwards is this file, whatever is put in its
+/// place meanwhile.
+pub(super) fn find(plugin: &PluginToRun) -> Result<Found, Failure> {
+    let failure = |message: String| Failure { stage: Stage::Open, message, details: String::new() };
+    let path = enter_folder(&plugin.path)?;
+    let file = File::open(&path).map_err(|error| failure(format!("it can't be read: {error}")))?;
+    let metadata = file.metadata().map_err(|error| failure(format!("it can't be looked at: {error}")))?;
+    if plugin.file.is_some_and(|expected| FileIdentity::of(&metadata) != Some(expected)) {
+        return Err(failure("it was replaced or changed while it was about to be opened".into()));
+    }
+    let by_descriptor = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    // Where there is no such thing, the path has to do.
+    let path = if by_descriptor.exists() { by_descriptor } else { path };
+    Ok(Found { path, _file: file })
+}
+
 /// Goes to the library's folder and returns its path from there: a loader takes
 /// `$ORIGIN` and the like in a path for something else, and folders are the
 /// user's to name. (Their own names in the store hold no such thing.)
-pub(super) fn enter_folder(path: &Path) -> Result<PathBuf, Failure> {
+fn enter_folder(path: &Path) -> Result<PathBuf, Failure> {
     let failure = |message: String| Failure { stage: Stage::Open, message, details: String::new() };
     let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else {
         return Err(failure("it has no path".into()));

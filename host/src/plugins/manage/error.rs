@@ -11,7 +11,7 @@ use crate::files::FileError;
 use crate::names::{EntryName, PluginName};
 use crate::plugins::digest::Digest;
 use crate::plugins::inspect::Incompatibility;
-use crate::plugins::run::{Fault, FaultKind};
+use crate::plugins::run::{Fault, FaultKind, JAILED};
 use crate::plugins::signature::KeyId;
 use crate::plugins::source::SourceError;
 use crate::plugins::status::Installed;
@@ -118,6 +118,7 @@ impl ManageError {
                 | FaultKind::Open(_)
                 | FaultKind::Abi { .. }
                 | FaultKind::Runner(_) => fault.help(),
+                FaultKind::HookFailed(_) if fault.sounds_jailed() => format!("nothing was changed; {JAILED}"),
                 _ => "nothing was changed; if it is yours, mend it and build it again, else tell its author what \
                       `--verbose` shows"
                     .into(),

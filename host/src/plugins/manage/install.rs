@@ -78,8 +78,15 @@ impl Plugins<'_> {
             self.refuse_collisions(&name, scope, &provides)?;
             let library = store.library(&record.build);
             let signer = signer.signed_by();
-            let plugin =
-                Installed { name, scope, record: Ok(record), library, status: Status::Enabled, signer };
+            let plugin = Installed {
+                name,
+                scope,
+                record: Ok(record),
+                library,
+                file: None,
+                status: Status::Enabled,
+                signer,
+            };
             return Ok(Outcome { plugin, before: None, changes, done: Done::Installed, notes: Vec::new() });
         }
 

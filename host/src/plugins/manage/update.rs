@@ -8,6 +8,7 @@ use crate::plugins::changes::Changes;
 use crate::plugins::lockfile::Record;
 use crate::plugins::provides::Provides;
 use crate::plugins::source::Source;
+use crate::plugins::status::Status;
 use crate::plugins::store::CheckedFiles;
 
 /// What is to be updated, and from where.
@@ -75,12 +76,12 @@ impl Plugins<'_> {
         let is_whole = is_whole && is_previous_whole;
         let source_is_same = self.source_path(&installed).as_deref() == Some(source.path());
         if is_same && is_whole && (source_is_same || request.dry_run) {
-            if request.dry_run {
-                return Ok(Outcome::quiet(installed, Done::UpToDate));
-            }
-            let note = self.record_signer(&installed, &signer)?;
+            let note = if request.dry_run { None } else { self.record_signer(&installed, &signer)? };
             let mut outcome = Outcome::quiet(self.again(name, scope)?, Done::UpToDate);
             outcome.notes.extend(note);
+            if let (Status::Quarantined(_), Some(help)) = (&outcome.plugin.status, outcome.plugin.help()) {
+                outcome.notes.push(format!("this very build is set aside; {help}"));
+            }
             return Ok(outcome);
         }
 

@@ -10,6 +10,10 @@ use crate::diagnostic::Diagnostic;
 use crate::names::PluginName;
 use crate::plugins::jail::Jail;
 
+/// What an author should know whose hook ran into the jail.
+pub const JAILED: &str = "hooks run in a jail, without files, network, programs or environment; compile in what \
+                          they need, with include_str!";
+
 /// A plugin's fault.
 #[derive(Debug, Clone)]
 pub struct Fault {
@@ -17,6 +21,8 @@ pub struct Fault {
     pub plugin: PluginName,
     /// What it did.
     pub kind: FaultKind,
+    /// What it told the host before.
+    pub log: Vec<String>,
     /// What it printed before.
     pub output: String,
     /// What held it while it ran, where it got that far.
@@ -78,7 +84,7 @@ pub enum Blame {
 impl Fault {
     /// A fault of this plugin.
     pub fn new(plugin: &PluginName, kind: FaultKind) -> Self {
-        Self { plugin: plugin.clone(), kind, output: String::new(), jail: None }
+        Self { plugin: plugin.clone(), kind, log: Vec::new(), output: String::new(), jail: None }
     }
 
     /// Adds what the plugin printed.
@@ -191,11 +197,19 @@ impl Fault {
 
     /// What there is to tell about the run, for those who want to know.
     pub fn told(&self) -> Vec<String> {
-        let mut told = super::told(&self.plugin, self.jail.as_ref(), &[], &self.output);
+        let mut told = super::told(&self.plugin, self.jail.as_ref(), &self.log, &self.output);
         if let FaultKind::Abi { details, .. } = &self.kind {
             told.extend(details.lines().map(str::to_owned));
         }
         told
+    }
+
+    /// Whether a hook failed as calls do that the jail refuses, by what Rust says
+    /// of them.
+    pub fn sounds_jailed(&self) -> bool {
+        const WORDS: [&str; 4] =
+            ["(os error 1)", "(os error 13)", "environment variable not found", "name resolution"];
+        matches!(&self.kind, FaultKind::HookFailed(message) if WORDS.iter().any(|word| message.contains(word)))
     }
 
     /// What to do next.
@@ -218,6 +232,9 @@ impl Fault {
             FaultKind::Runner(_) => "try again; if it is so with this plugin alone, tell its author".into(),
             FaultKind::Open(_) => {
                 "see what it printed with --verbose, and report it to the plugin's author".into()
+            }
+            FaultKind::HookFailed(_) if self.sounds_jailed() => {
+                format!("{JAILED}; `replio plugins disable {}` sets it aside", self.plugin)
             }
             _ => format!(
                 "report it to the plugin's author; `replio plugins disable {}` sets it aside",
@@ -267,9 +284,10 @@ fn missing_dependency(message: &str, library: &Path) -> Option<String> {
         rest.split_whitespace().next()
     };
     let missing = glibc.or_else(dyld)?;
-    // The library itself is opened from its folder.
+    // The library itself is opened from its folder, or by its descriptor.
     let itself = library.file_name().map(|name| Path::new(".").join(name));
-    (Some(Path::new(missing)) != itself.as_deref()).then(|| missing.to_owned())
+    let is_itself = Some(Path::new(missing)) == itself.as_deref() || missing.starts_with("/proc/self/fd/");
+    (!is_itself).then(|| missing.to_owned())
 }
 
 fn seconds(duration: Duration) -> String {
@@ -334,6 +352,8 @@ mod tests {
         let missing = "libbar.so.1: cannot open shared object file: No such file or directory";
         assert_eq!(missing_dependency(missing, library).as_deref(), Some("libbar.so.1"));
         let itself = "./libfoo.so: cannot open shared object file: No such file or directory";
+        assert_eq!(missing_dependency(itself, library), None);
+        let itself = "/proc/self/fd/4: cannot open shared object file: Permission denied";
         assert_eq!(missing_dependency(itself, library), None);
         assert_eq!(missing_dependency("./libfoo.so: undefined symbol: x", library), None);
     }

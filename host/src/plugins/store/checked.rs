@@ -1,9 +1,9 @@
 //! Which store files have been read and found right, by what the system says
 //! of them, so that not every start reads every library. A change of a file's
 //! content changes its change time, which no program sets back, so the note no
-//! longer fits and the file is read again. (Whoever may write to the store may
-//! write these notes too: they find what happens, not what a user does to
-//! themselves.)
+//! longer fits and the file is read again. (On some file systems in memory a
+//! change through a mapping that was there before does not; but store files are
+//! read-only, and it is their owner who can map them for writing.)
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -35,6 +35,13 @@ pub struct CheckedFiles {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Note {
     sha256: Digest,
+    file: FileIdentity,
+}
+
+/// Which file it is, and in which state: another file, or this one with another
+/// content, has another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileIdentity {
     device: u64,
     inode: u64,
     size: u64,
@@ -59,19 +66,22 @@ impl CheckedFiles {
         Self::default()
     }
 
-    /// Whether a file is there with this digest.
+    /// Makes sure that a file is there with this digest, and says which it was,
+    /// where the system can tell.
     ///
     /// # Errors
     /// When it is not, or can't be read.
-    pub(super) fn check(&mut self, file: &Path, sha256: &Digest) -> Result<(), Broken> {
+    pub fn check(&mut self, file: &Path, sha256: &Digest) -> Result<Option<FileIdentity>, Broken> {
         let metadata = match std::fs::symlink_metadata(file) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Broken::Missing),
             Err(error) => return Err(Broken::Unreadable(error.to_string())),
         };
-        let before = Note::of(&metadata, *sha256);
+        // As it was before it is read: what is put there meanwhile is another one.
+        let identity = FileIdentity::of(&metadata);
+        let before = identity.map(|file| Note { sha256: *sha256, file });
         if before.is_some() && self.notes.get(file) == before.as_ref() && File::open(file).is_ok() {
-            return Ok(());
+            return Ok(identity);
         }
         let bytes = read_library(file).map_err(|error| match error {
             InspectError::Read { error, .. } => Broken::Unreadable(error.to_string()),
@@ -81,13 +91,13 @@ impl CheckedFiles {
         if found != *sha256 {
             return Err(Broken::Changed { expected: *sha256, found: found.short() });
         }
-        let settled =
-            metadata.modified().is_ok_and(is_settled) && before.as_ref().is_some_and(Note::is_settled);
+        let settled = metadata.modified().is_ok_and(is_settled)
+            && identity.as_ref().is_some_and(FileIdentity::is_settled);
         if let (true, Some(note)) = (settled && self.path.is_some(), before) {
             self.notes.insert(file.to_owned(), note);
             self.changed = true;
         }
-        Ok(())
+        Ok(identity)
     }
 
     /// Writes the notes, if there are new ones. They only save time, so it is
@@ -108,12 +118,12 @@ fn is_settled(at: SystemTime) -> bool {
     SystemTime::now().duration_since(at).is_ok_and(|age| age >= SETTLED)
 }
 
-impl Note {
+impl FileIdentity {
+    /// That of an open file, or of a path.
     #[cfg(unix)]
-    fn of(metadata: &Metadata, sha256: Digest) -> Option<Self> {
+    pub fn of(metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         metadata.is_file().then(|| Self {
-            sha256,
             device: metadata.dev(),
             inode: metadata.ino(),
             size: metadata.len(),
@@ -124,7 +134,7 @@ impl Note {
 
     /// Other systems have no change time that can't be set, so nothing is noted.
     #[cfg(not(unix))]
-    fn of(_metadata: &Metadata, _sha256: Digest) -> Option<Self> {
+    pub fn of(_metadata: &Metadata) -> Option<Self> {
         None
     }
 
