@@ -265,3 +265,43 @@ fn a_library_for_macos_with_endless_names_is_read_in_no_time() {
     let error = world.error(&["plugins", "inspect", text(&library)]);
     assert!(["not-a-library", "not-a-plugin"].contains(&error["code"].as_str().unwrap()), "{error}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_library_that_changes_places_with_another_while_it_is_opened_never_runs_as_the_other() {
+    use std::ffi::CString;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    let mut world = World::new();
+    world.install_actor(1, "1:type=good 2:type=evil");
+    let library = world.json(&["plugins", "show", "actor-01"])["plugin"]["path"].clone();
+    let library = std::path::PathBuf::from(library.as_str().unwrap());
+    let other = library.with_file_name("other.so");
+    fs::copy(world.actor_version(1, "2.0.0"), &other).unwrap();
+    let [one, two] = [&library, &other].map(|path| CString::new(text(path)).unwrap());
+    let has_ended = AtomicBool::new(false);
+    let mut seen = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !has_ended.load(Ordering::SeqCst) {
+                // SAFETY: both are paths that end in a null.
+                unsafe {
+                    libc::renameat2(
+                        libc::AT_FDCWD,
+                        one.as_ptr(),
+                        libc::AT_FDCWD,
+                        two.as_ptr(),
+                        libc::RENAME_EXCHANGE,
+                    )
+                };
+                std::thread::sleep(Duration::from_micros(700));
+            }
+        });
+        for _ in 0..60 {
+            seen.push(world.types().0);
+        }
+        has_ended.store(true, Ordering::SeqCst);
+    });
+    assert!(seen.iter().flatten().all(|name| name == "good"), "{seen:?}");
+}

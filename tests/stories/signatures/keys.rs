@@ -47,6 +47,34 @@ fn nothing_that_a_revoked_key_signed_is_taken_or_run() {
 }
 
 #[test]
+fn damage_in_trust_json_takes_no_revocation_back() {
+    let mut world = World::new();
+    world.tell(1, "type=a");
+    let author = Author::new();
+    let one = signed(&world, "1.0.0", &author);
+    world.ok(&install(&one, &["--global", "--accept-key", &author.key()]));
+    assert_eq!(world.types().0, ["a"]);
+    world.ok(&["plugins", "keys", "revoke", &author.key()]);
+    let path = world.global().join("trust.json");
+    let before = std::fs::read_to_string(&path).unwrap();
+    let revoked = serde_json::from_str::<serde_json::Value>(&before).unwrap()["keys"].clone();
+    let nothing = json!({ author.key(): null });
+    for keys in [json!([revoked]), json!("none"), json!(null), nothing] {
+        let mut document: serde_json::Value = serde_json::from_str(&before).unwrap();
+        document["keys"] = keys;
+        world.write(&path, document.to_string());
+        assert_eq!(world.types().0, [] as [&str; 0], "{document}");
+        assert_eq!(world.standing(), ["actor-01 global broken"], "{document}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), document.to_string());
+    }
+    world.write(&path, "x");
+    assert_eq!(world.types(), (vec![], vec!["trust-damaged".into(), "plugin-broken".into()]));
+    world.write(&path, before);
+    world.ok(&["plugins", "keys", "trust", &author.key()]);
+    assert_eq!(world.types().0, ["a"]);
+}
+
+#[test]
 fn keys_are_listed_trusted_and_revoked() {
     let world = World::new();
     assert_eq!(world.json(&["plugins", "keys", "list"]), json!({ "keys": [] }));

@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::fs::File;
+use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
@@ -57,8 +58,8 @@ fn open(path: &Path) -> Result<PluginModuleRef, Failure> {
 pub(super) struct Found {
     /// Where the loader finds it.
     pub(super) path: PathBuf,
-    /// Keeps it there.
-    _file: File,
+    /// Keeps it there; open until the process ends, unless the plugin closes it.
+    _file: ManuallyDrop<File>,
 }
 
 /// Opens the library's file, and makes sure that it is the one that was found
@@ -75,7 +76,7 @@ pub(super) fn find(plugin: &PluginToRun) -> Result<Found, Failure> {
     let by_descriptor = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     // Where there is no such thing, the path has to do.
     let path = if by_descriptor.exists() { by_descriptor } else { path };
-    Ok(Found { path, _file: file })
+    Ok(Found { path, _file: ManuallyDrop::new(file) })
 }
 
 /// Goes to the library's folder and returns its path from there: a loader takes
