@@ -269,7 +269,7 @@ fn clean_json(text: &str) -> Cow<'_, str> {
     for character in text.chars() {
         if must_be_escaped(character) {
             // All of them are written with four digits.
-            cleaned.push_str(&format!("\\u{:04x}", u32::from(character)));
+            let _ = write!(cleaned, "\\u{:04x}", u32::from(character));
         } else {
             cleaned.push(character);
         }
