@@ -4,6 +4,8 @@
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+
 use crate::catalog::{Kind, Layer, Scope, Stack, read_bundled, read_folder};
 use crate::diagnostic::Diagnostic;
 use crate::output::Output;
@@ -21,7 +23,8 @@ pub struct App {
     /// Where words go.
     pub output: Output,
     plugins_off: bool,
-    warnings: RefCell<Vec<Diagnostic>>,
+    /// In their order; a large file may give very many.
+    warnings: RefCell<IndexSet<Diagnostic>>,
     plugin_layer: RefCell<Option<Arc<PluginLayer>>>,
     stacks: [OnceCell<Stack>; 3],
 }
@@ -125,16 +128,11 @@ impl App {
 
     /// Notes warnings for the end of the command; the same one only once.
     pub fn warn(&self, warnings: impl IntoIterator<Item = Diagnostic>) {
-        let mut noted = self.warnings.borrow_mut();
-        for warning in warnings {
-            if !noted.contains(&warning) {
-                noted.push(warning);
-            }
-        }
+        self.warnings.borrow_mut().extend(warnings);
     }
 
     /// The warnings so far, which are then forgotten.
     pub fn take_warnings(&self) -> Vec<Diagnostic> {
-        self.warnings.take()
+        self.warnings.take().into_iter().collect()
     }
 }

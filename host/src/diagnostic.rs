@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::names::PluginName;
 
 /// One finding. Built with [`Diagnostic::new`] and refined by its methods.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Diagnostic {
     /// A stable word for scripts, such as `unknown-permission`.
     pub code: &'static str,

@@ -51,7 +51,8 @@ fn read_and_edit(kind: Kind, bytes: &[u8]) {
 fn read(kind: Kind, text: &[u8]) -> Layer {
     let (layer, faults) = read_entries_text(kind, text, Origin::Local, Some("x.json".into()));
     let body = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
-    faults.iter().for_each(|fault| check_place(fault, body));
+    // There may be very many.
+    faults.iter().take(20).for_each(|fault| check_place(fault, body));
     assert!(!layer.damaged || (layer.entries.is_empty() && !faults.is_empty()));
     layer
 }
