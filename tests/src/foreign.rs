@@ -6,6 +6,7 @@
 use replio::diagnostic::Diagnostic;
 
 mod catalog_file;
+mod config;
 mod global_file;
 mod library;
 mod lock;
@@ -17,6 +18,7 @@ mod skill_file;
 mod terminal;
 
 pub use catalog_file::{teams_json, types_json};
+pub use config::config_json;
 pub use global_file::{quarantine_json, trust_json};
 pub use library::{library, manifest};
 pub use lock::plugins_lock;
@@ -31,7 +33,8 @@ pub use terminal::terminal_escape;
 pub type Target = fn(&[u8]);
 
 /// Each target under its name, which is that of its folders in `tests/fuzz`.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
+    ("config_json", config_json),
     ("entry_name", entry_name),
     ("library", library),
     ("manifest", manifest),
