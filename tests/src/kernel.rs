@@ -1,7 +1,9 @@
 //! A kernel without a jail, made from one that has it: a program and all that it
 //! starts are told that there is no landlock, or no seccomp.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
 
 /// What a story's kernel has, of what the real one has.
 #[derive(Debug, Clone, Copy)]
@@ -61,4 +63,22 @@ impl Kernel {
             libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program);
         }
     }
+}
+
+/// Whether kernels without a jail can be made here. A real one that has no
+/// filters, or no memory left for them, makes none; one that waits for such memory
+/// may do so for ever.
+pub(crate) fn can_be_made() -> bool {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    *CAN.get_or_init(|| {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut command = Command::new("grep");
+            command.args(["-q", "^Seccomp:[[:space:]]*2", "/proc/self/status"]);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            Kernel { has_landlock: false, ..Kernel::default() }.run(&mut command);
+            let _ = sender.send(command.status().is_ok_and(|status| status.success()));
+        });
+        receiver.recv_timeout(Duration::from_secs(30)).unwrap_or(false)
+    })
 }

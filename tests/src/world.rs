@@ -73,6 +73,16 @@ impl World {
         self.environment("CARGO_TARGET_DIR", target.to_str().expect("a path in UTF-8"))
     }
 
+    /// Whether a world can be on another kernel than the real one. Where it can't,
+    /// that is said.
+    pub fn can_be_on_an_old_kernel() -> bool {
+        let can = crate::kernel::can_be_made();
+        if !can {
+            println!("this system takes no filters: what is so on an old kernel is not tried");
+        }
+        can
+    }
+
     /// The same world, on a kernel that has neither landlock nor seccomp, so that
     /// plugins can do what they could before there was a jail.
     #[must_use]

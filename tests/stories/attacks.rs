@@ -163,6 +163,9 @@ fn a_permission_that_a_plugin_loosens_is_named() {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_plugin_starts_ends_with_its_run() {
+    if !World::can_be_on_an_old_kernel() {
+        return;
+    }
     let source = r#"
         use replio_plugin_api::{export_plugin, Plugin, Result, TypeRegistry};
         extern "C" {
