@@ -239,3 +239,25 @@ fn a_plugin_whose_panics_abort_is_told_as_such() {
     assert!(story[0].stdout.contains("ends its process"), "{}", story[0]);
     insta::assert_snapshot!(story[1]);
 }
+
+#[test]
+fn an_author_whose_hook_ran_into_the_jail_is_told_of_it() {
+    let world = World::new();
+    let types = r#"registry.host().log("about to look").ok(); std::env::var("HOME")?; Ok(())"#;
+    let library = Plugin::with_hooks("homesick", types, "", "").build();
+    let ran = world.run(&["plugins", "install", library.to_str().unwrap(), "--verbose"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("hooks run in a jail") && ran.stderr.contains("include_str!"), "{ran}");
+    assert!(ran.stderr.contains("plugin homesick: about to look"), "what it logged is told too: {ran}");
+}
+
+#[test]
+fn the_help_about_a_global_plugin_means_that_one() {
+    let mut world = World::new();
+    world.tell(1, "type=a");
+    let library = world.actor(1);
+    world.ok(&["plugins", "install", library.to_str().unwrap(), "--global"]);
+    world.tell(1, "err");
+    let ran = world.run(&["type", "list"]);
+    assert!(ran.stderr.contains("`replio plugins disable actor-01 --global`"), "{ran}");
+}

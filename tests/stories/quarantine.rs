@@ -181,3 +181,17 @@ fn a_session_knows_what_was_set_aside_and_taken_back() {
     assert_eq!(ran.stderr.matches("is set aside").count(), 1, "{ran}");
     assert!(ran.stdout.contains("quarantined"), "{ran}");
 }
+
+#[test]
+fn what_is_said_of_it_is_told_apart_from_what_it_printed_and_update_says_it_too() {
+    let mut world = World::new();
+    world.install_actor(1, "type=one");
+    world.tell(1, "print=goodbye abort");
+    let ran = world.run(&["type", "list"]);
+    let first = ran.stderr.lines().next().unwrap();
+    assert!(first.ends_with("; it is set aside and not run again"), "{ran}");
+    assert!(ran.stderr.contains("it printed: "), "{ran}");
+    let ran = world.run(&["plugins", "update", "actor-01"]);
+    assert!(ran.code == 0 && ran.stdout.contains("up to date"), "{ran}");
+    assert!(ran.stdout.contains("this very build is set aside"), "{ran}");
+}

@@ -80,6 +80,7 @@ fn what_a_project_says_of_signers_is_only_what_it_says() {
     });
     assert_eq!(code(&world, &update(&two, &[])), "signer-missing");
     assert_eq!(signer(&world), author.key());
+    assert_eq!(code(&world, &["plugins", "verify", "actor-01"]), "plugin-broken");
 
     // It speaks of another, who has really signed what is installed.
     let forged = attacker.signature(&fs::read(&one).unwrap(), "actor-01 1.0.0");
@@ -91,6 +92,7 @@ fn what_a_project_says_of_signers_is_only_what_it_says() {
     attacker.sign(&two, "actor-01 2.0.0");
     assert_eq!(code(&world, &update(&two, &[])), "signer-changed");
     assert_eq!(signer(&world), author.key());
+    assert_eq!(code(&world, &["plugins", "verify", "actor-01"]), "plugin-broken");
 
     // Someone else has the project: nothing is noted, and nobody is known.
     let visitor = world.path("visitor");
